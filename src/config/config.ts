@@ -1,0 +1,100 @@
+// The configuration as the rest of the code sees it: resolved, checked, with every default filled in. Durations are
+// milliseconds, sizes bytes. `load` makes it from a file; `schema` describes the file.
+
+export interface Config {
+  /** In the file's order, which is the order of merged lists. Disabled servers are left out. */
+  readonly servers: readonly ServerConfig[];
+  readonly gateway: GatewayConfig;
+  /** Values that came from the environment or from files: never to be printed or logged. */
+  readonly secrets: readonly string[];
+}
+
+export type ProtocolChoice = 'auto' | 'modern' | 'legacy';
+export type Isolation = 'auto' | 'shared' | 'principal' | 'session';
+export type ClientFeature = 'roots' | 'sampling' | 'elicitation';
+/** A fixed list is answered by Portico itself. */
+export type RootsPolicy = 'allow' | 'deny' | readonly { readonly uri: string; readonly name?: string }[];
+
+export interface ClientFeaturePolicy {
+  readonly roots: RootsPolicy;
+  readonly sampling: 'allow' | 'deny';
+  readonly elicitation: 'allow' | 'deny';
+}
+
+interface ServerCommon {
+  /** [a-z]([a-z0-9.-]*[a-z0-9])?, at most 32 characters: the path segment and the default prefix. */
+  readonly slug: string;
+  /** The name as the file has it. */
+  readonly name: string;
+  readonly protocol: ProtocolChoice;
+  readonly isolation: Isolation;
+  readonly client: ClientFeaturePolicy;
+  readonly prefix: string;
+  readonly startTimeoutMs: number;
+  readonly callTimeoutMs: number;
+  readonly maxCallTimeMs: number;
+  readonly idleTimeoutMs: number;
+  readonly maxLinks: number;
+  readonly maxInFlight: number;
+  readonly queue: { readonly max: number; readonly timeoutMs: number };
+  readonly maxMessageBytes: number;
+}
+
+export interface StdioServerConfig extends ServerCommon {
+  readonly type: 'stdio';
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Absolute; the config file's folder when the file says nothing. */
+  readonly cwd: string;
+}
+
+export interface HttpServerConfig extends ServerCommon {
+  readonly type: 'http' | 'sse';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | undefined;
+}
+
+export type ServerConfig = StdioServerConfig | HttpServerConfig;
+
+export interface GatewayConfig {
+  readonly listen: {
+    readonly host: string;
+    readonly port: number;
+    /** PEM texts, read from the files that the config names. */
+    readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  };
+  readonly admin:
+    | {
+        readonly host: string;
+        readonly port: number;
+        readonly hosts: readonly string[];
+        readonly token: string | undefined;
+      }
+    | undefined;
+  /** The only source of our own URLs; as configured, without a trailing slash. */
+  readonly publicUrl: string;
+  readonly insecure: boolean;
+  readonly trustedProxies: readonly string[];
+  readonly origins: readonly string[];
+  readonly hosts: readonly string[];
+  readonly bodyLimitBytes: number;
+  readonly maxBufferedBytes: number;
+  readonly sessions: {
+    readonly idleTimeoutMs: number;
+    readonly maxAgeMs: number;
+    readonly max: number;
+    readonly maxPerPrincipal: number;
+    readonly replay: { readonly bytes: number; readonly forMs: number };
+  };
+  readonly parked: { readonly timeoutMs: number; readonly max: number; readonly maxPerPrincipal: number };
+  readonly lists: { readonly timeoutMs: number; readonly staleForMs: number; readonly ttlMs: number };
+  readonly outbound: {
+    readonly proxy: string | undefined;
+    /** PEM text of extra certificate authorities. */
+    readonly ca: string | undefined;
+  };
+  readonly drain: { readonly delayMs: number; readonly graceMs: number };
+  readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent' };
+}

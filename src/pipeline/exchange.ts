@@ -1,0 +1,51 @@
+// One client request on its way through the gateway, as the pipeline sees it: plain values, and a reply to write to.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Principal } from '../access/principal.ts';
+import type { GatewayError } from '../errors.ts';
+import type { JsonRpcNotification, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
+import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
+
+export interface Exchange {
+  /** Names the exchange in logs, and in the body of an internal error. */
+  readonly id: string;
+  /** The server named by `/mcp/{server}`, or undefined on `/mcp`. */
+  readonly view: string | undefined;
+  readonly httpMethod: 'POST' | 'GET' | 'DELETE';
+  readonly headers: IncomingHttpHeaders;
+  /** Empty for GET and DELETE. */
+  readonly body: Buffer;
+  readonly principal: Principal;
+  readonly reply: ClientReply;
+  /** Aborts when the client's connection closes before the reply has ended. */
+  readonly clientGone: AbortSignal;
+  readonly record: ExchangeRecord;
+}
+
+/** The answer to one HTTP request. The first of these calls decides what kind of answer it is. */
+export interface ClientReply {
+  /** What the client's Accept header allows. */
+  readonly accepts: { readonly json: boolean; readonly events: boolean };
+  /** True once status and headers are out. */
+  readonly committed: boolean;
+  /**
+   * Starts the hold: after `holdMs` without an answer, 200 and the event stream go out (BRIDGE.md, "When does the
+   * HTTP status go out").
+   */
+  holdFor(holdMs: number): void;
+  /** A header for the answer, before anything is committed. */
+  setHeader(name: string, value: string): void;
+  /**
+   * A message ahead of the response; commits to an event stream. Dropped where the client takes no events.
+   *
+   * @returns a promise to await when the client reads too slowly, undefined while it keeps up
+   */
+  send(message: JsonRpcRequest | JsonRpcNotification): Promise<void> | undefined;
+  /** The one response. JSON with `status` if nothing is committed and JSON is accepted, else the last event. */
+  respond(idText: string, outcome: JsonRpcOutcome, status?: number): void;
+  /** The failure's row of the error table, as JSON or as the last event. */
+  fail(error: GatewayError, idText: string | undefined, era: 'modern' | 'legacy'): void;
+  /** 202, no body, no content type. */
+  accept(): void;
+  /** Ends an event stream without a response. */
+  end(): void;
+}

@@ -1,0 +1,90 @@
+// The JSON-RPC 2.0 shapes that MCP uses, and the one place that tells them apart.
+import { isJsonObject, type JsonObject, rawNumber } from './json-text.ts';
+
+/** MCP forbids null ids and fractions (basic/index, "Requests"). */
+export type JsonRpcId = string | number;
+
+export interface JsonRpcRequest {
+  jsonrpc: '2.0';
+  id: JsonRpcId;
+  method: string;
+  params?: JsonObject;
+}
+export interface JsonRpcNotification {
+  jsonrpc: '2.0';
+  method: string;
+  params?: JsonObject;
+}
+export interface JsonRpcErrorObject {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+/** What a response says, apart from the id that it carries. */
+export type JsonRpcOutcome = { result: JsonObject } | { error: JsonRpcErrorObject };
+
+/** A JSON-RPC message with its shape settled. `idText` is the id as it stood on the wire, fit to be written back. */
+export type JsonRpcMessage =
+  | { kind: 'request'; id: JsonRpcId; idText: string; method: string; params: JsonObject | undefined }
+  | { kind: 'notification'; method: string; params: JsonObject | undefined }
+  | { kind: 'response'; id: JsonRpcId; idText: string; outcome: JsonRpcOutcome };
+
+export type ShapeError = { kind: 'malformed'; problem: string; idText: string | undefined };
+
+/** Reads an id: a string or an integer; anything else is undefined. `id` collides only with an equal `idText`. */
+export function readId(value: unknown): { id: JsonRpcId; idText: string } | undefined {
+  if (typeof value === 'string') return { id: value, idText: JSON.stringify(value) };
+  if (typeof value === 'number') {
+    return Number.isInteger(value)
+      ? { id: value, idText: Object.is(value, -0) ? '-0' : String(value) }
+      : undefined;
+  }
+  const raw = rawNumber(value);
+  if (raw === undefined) return undefined;
+  const number = Number(raw);
+  return Number.isInteger(number) ? { id: number, idText: raw } : undefined;
+}
+
+/** Tells request, notification and response apart, or says in one sentence what is wrong. */
+export function readMessage(value: unknown): JsonRpcMessage | ShapeError {
+  if (!isJsonObject(value)) return malformed('the message must be a single JSON object', undefined);
+  const id = 'id' in value ? readId(value.id) : undefined;
+  if (value.jsonrpc !== '2.0') return malformed('"jsonrpc" must be "2.0"', id?.idText);
+  if ('id' in value && value.id !== undefined && id === undefined) {
+    return malformed('"id" must be a string or an integer', undefined);
+  }
+  if ('method' in value) {
+    const { method, params } = value;
+    if (typeof method !== 'string' || method === '') {
+      return malformed('"method" must be a non-empty string', id?.idText);
+    }
+    if (params !== undefined && !isJsonObject(params)) {
+      return malformed('"params" must be an object', id?.idText);
+    }
+    return id === undefined
+      ? { kind: 'notification', method, params }
+      : { kind: 'request', ...id, method, params };
+  }
+  if (id === undefined)
+    return malformed('a message needs a "method", or an "id" with a "result" or an "error"', undefined);
+  const outcome = readOutcome(value);
+  return outcome === undefined
+    ? malformed('a response needs either an object "result" or an "error" with code and message', id.idText)
+    : { kind: 'response', ...id, outcome };
+}
+
+function readOutcome(value: JsonObject): JsonRpcOutcome | undefined {
+  const { result, error } = value;
+  if (isJsonObject(result) && error === undefined) return { result };
+  if (isJsonObject(error) && result === undefined) {
+    const { code, message } = error;
+    if (typeof code === 'number' && typeof message === 'string') {
+      return { error: error as unknown as JsonRpcErrorObject };
+    }
+  }
+  return undefined;
+}
+
+function malformed(problem: string, idText: string | undefined): ShapeError {
+  return { kind: 'malformed', problem, idText };
+}

@@ -1,0 +1,52 @@
+// What a link needs of the wire to one server, whether that wire is a child's pipes or HTTP. A transport mints the
+// ids and progress tokens of its leg and restores the caller's; it knows nothing of clients, views or eras beyond
+// the headers that HTTP demands.
+import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
+import type { JsonObject } from '../protocol/json-text.ts';
+
+/** One request to a server. `params` are final but for the progress token, which the transport swaps. */
+export interface UpstreamCall {
+  readonly method: string;
+  readonly params: JsonObject | undefined;
+  /** `Mcp-Param-*` headers for HTTP, name (lower case) to encoded value; other transports ignore them. */
+  readonly paramHeaders?: Readonly<Record<string, string>>;
+  /**
+   * Aborting cancels the call at the server (`notifications/cancelled` with the upstream id, or closing the stream)
+   * and rejects with the signal's reason.
+   */
+  readonly signal: AbortSignal;
+  /**
+   * Messages that the wire ties to this call, in order and before the promise settles: its progress (with the
+   * caller's token), and on HTTP whatever arrives on its stream.
+   */
+  onMessage(message: ServerMessage): void;
+}
+
+export type ServerMessage = JsonRpcRequest | JsonRpcNotification;
+
+export interface TransportEvents {
+  /** A message that names no call: list changes, log lines of stdio, a legacy server's questions. */
+  onUnsolicited(message: ServerMessage): void;
+  /** Once, when the wire is gone for good; every open call has been rejected by then. */
+  onClosed(reason: string): void;
+}
+
+export interface ServerTransport {
+  readonly kind: 'stdio' | 'http' | 'sse';
+  /**
+   * Sends a request and settles with the server's answer, an error answer included.
+   *
+   * @throws GatewayError server-unavailable when the wire fails, or the signal's reason when aborted
+   */
+  call(call: UpstreamCall): Promise<JsonRpcOutcome>;
+  /** Resolves when the message has been handed over; never rejects once closed. */
+  notify(message: JsonRpcNotification): Promise<void>;
+  /** Answers a legacy server's own request. */
+  respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void>;
+  /** Fixes the revision of the leg once it is negotiated; HTTP says it in a header from then on. */
+  setProtocolVersion(version: string): void;
+  /** True until `onClosed`. */
+  readonly open: boolean;
+  /** Idempotent; resolves when nothing of the wire is left (the whole process group, every socket). */
+  close(): Promise<void>;
+}

@@ -1,0 +1,38 @@
+// What is remembered of one exchange: filled in along the line, settled once at the last byte, then written as one
+// log line and counted. Never a body, a token, a session id or an argument.
+
+export interface ExchangeRecord {
+  readonly id: string;
+  readonly startedAt: number;
+  era: 'modern' | 'legacy' | undefined;
+  /** A method of the protocol, or 'other': a closed set, fit for a metric's label. */
+  method: string | undefined;
+  view: string | undefined;
+  server: string | undefined;
+  /** The tool, prompt or URI addressed, in the client's words; log line only. */
+  target: string | undefined;
+  protocolVersion: string | undefined;
+  httpStatus: number | undefined;
+  /** `ok`, `error` (the server's own error answer), `cancelled`, or a failure code of the error table. */
+  outcome: string | undefined;
+  /** A finer word from a closed set, for the log line. */
+  reason: string | undefined;
+  upstreamMs: number | undefined;
+}
+
+export function newRecord(id: string, startedAt: number): ExchangeRecord {
+  return {
+    id,
+    startedAt,
+    era: undefined,
+    method: undefined,
+    view: undefined,
+    server: undefined,
+    target: undefined,
+    protocolVersion: undefined,
+    httpStatus: undefined,
+    outcome: undefined,
+    reason: undefined,
+    upstreamMs: undefined,
+  };
+}
