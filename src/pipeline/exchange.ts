@@ -29,9 +29,12 @@ export interface ClientReply {
   readonly committed: boolean;
   /**
    * Starts the hold: after `holdMs` without an answer, 200 and the event stream go out (BRIDGE.md, "When does the
-   * HTTP status go out").
+   * HTTP status go out"). With a `primingEventId`, the stream's first event is that id with empty data
+   * (2025-11-25, "Sending Messages to the Server").
    */
-  holdFor(holdMs: number): void;
+  holdFor(holdMs: number, primingEventId?: string): void;
+  /** Commits to an event stream at once: 200, headers, one comment line (and the priming event, if any). */
+  openStream(primingEventId?: string): void;
   /** A header for the answer, before anything is committed. */
   setHeader(name: string, value: string): void;
   /**
@@ -39,9 +42,12 @@ export interface ClientReply {
    *
    * @returns a promise to await when the client reads too slowly, undefined while it keeps up
    */
-  send(message: JsonRpcRequest | JsonRpcNotification): Promise<void> | undefined;
-  /** The one response. JSON with `status` if nothing is committed and JSON is accepted, else the last event. */
-  respond(idText: string, outcome: JsonRpcOutcome, status?: number): void;
+  send(message: JsonRpcRequest | JsonRpcNotification, eventId?: string): Promise<void> | undefined;
+  /**
+   * The one response, then the end. JSON with `status` (default 200) if nothing is committed and JSON is accepted,
+   * else the last event of the stream.
+   */
+  respond(idText: string, outcome: JsonRpcOutcome, options?: { status?: number; eventId?: string }): void;
   /** The failure's row of the error table, as JSON or as the last event. */
   fail(error: GatewayError, idText: string | undefined, era: 'modern' | 'legacy'): void;
   /** 202, no body, no content type. */
