@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type JsonObject, readJson, writeJson } from '../../src/protocol/json-text.ts';
-import { PendingCalls } from '../../src/servers/pending-calls.ts';
+import { isJsonObject, type JsonObject, readJson, writeJson } from '../../src/protocol/json-text.ts';
+import { type PendingCall, PendingCalls } from '../../src/servers/pending-calls.ts';
 import type { ServerMessage, UpstreamCall } from '../../src/servers/transport.ts';
 
 interface Caller extends UpstreamCall {
@@ -29,6 +29,12 @@ function withToken(progressToken: unknown): JsonObject {
 function progress(progressToken: unknown, value = 1) {
   const params = { progressToken, progress: value } as JsonObject;
   return { jsonrpc: '2.0' as const, method: 'notifications/progress', params };
+}
+
+function metaOf(pending: PendingCall): JsonObject {
+  const meta = pending.request.params?._meta;
+  assert.ok(isJsonObject(meta));
+  return meta;
 }
 
 const ignoreAbort = () => {};
@@ -64,9 +70,9 @@ test('F22: progress comes back with the very token that the caller gave', () => 
     const pending = calls.open(one, ignoreAbort);
     const twin = calls.open(other, ignoreAbort);
 
-    const meta = pending.request.params?._meta as JsonObject;
+    const meta = metaOf(pending);
     assert.equal(meta.other, 'kept');
-    assert.notEqual(meta.progressToken, (twin.request.params?._meta as JsonObject).progressToken);
+    assert.notEqual(meta.progressToken, metaOf(twin).progressToken);
     assert.equal(calls.deliverProgress(progress(meta.progressToken)), true);
     assert.equal(one.received.length, 1);
     assert.equal(
@@ -98,7 +104,7 @@ test('F22: progress is dropped when no token was given, and once the call is ove
 test('what is no token travels as it came', () => {
   for (const odd of [null, true, 1.5, {}, []]) {
     const pending = new PendingCalls().open(caller(withToken(odd)), ignoreAbort);
-    assert.deepEqual((pending.request.params?._meta as JsonObject).progressToken, odd);
+    assert.deepEqual(metaOf(pending).progressToken, odd);
   }
 });
 
