@@ -103,6 +103,11 @@ export const FAILURES = {
     rpcCode: rpc.INVALID_REQUEST,
     text: 'The Mcp-Session-Id header is missing; send initialize first',
   },
+  'resume-unknown': {
+    status: 400,
+    rpcCode: rpc.INVALID_REQUEST,
+    text: 'Last-Event-ID names no stream that can be resumed; open a new one without it',
+  },
   'not-acceptable': {
     status: 406,
     rpcCode: rpc.INVALID_REQUEST,
@@ -129,6 +134,24 @@ export const FAILURES = {
     status: 503,
     rpcCode: rpc.AUDIT_UNAVAILABLE,
     text: 'The audit log cannot be written',
+  },
+  'request-malformed': {
+    status: 400,
+    rpcCode: rpc.INVALID_REQUEST,
+    text: 'The HTTP request is malformed',
+    withoutId: true,
+  },
+  'request-timeout': {
+    status: 408,
+    rpcCode: rpc.INVALID_REQUEST,
+    text: 'The request did not arrive in time',
+    withoutId: true,
+  },
+  'headers-too-large': {
+    status: 431,
+    rpcCode: rpc.INVALID_REQUEST,
+    text: 'The request headers are over the limit',
+    withoutId: true,
   },
   'view-unknown': { status: 404, rpcCode: rpc.VIEW_UNKNOWN, text: 'There is nothing here for you' },
   'path-unknown': { status: 404, rpcCode: rpc.VIEW_UNKNOWN, text: 'Not found', withoutId: true },

@@ -10,6 +10,8 @@ export interface UpstreamCall {
   readonly params: JsonObject | undefined;
   /** `Mcp-Param-*` headers for HTTP, name (lower case) to encoded value; other transports ignore them. */
   readonly paramHeaders?: Readonly<Record<string, string>>;
+  /** A subscription: it stays open, so it takes none of the places that `maxInFlight` counts. */
+  readonly longLived?: boolean;
   /**
    * Aborting cancels the call at the server (`notifications/cancelled` with the upstream id, or closing the stream)
    * and rejects with the signal's reason.

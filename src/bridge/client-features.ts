@@ -1,0 +1,15 @@
+// What a server may ask of callers (`client:` of its config): a denied feature is never declared to it.
+import type { ClientFeaturePolicy } from '../config/config.ts';
+import type { JsonObject } from '../protocol/json-text.ts';
+
+/** The capabilities to declare upstream: the client's own, less what the server's policy denies. */
+export function declaredCapabilities(capabilities: JsonObject, policy: ClientFeaturePolicy): JsonObject {
+  const { roots, sampling, elicitation, ...rest } = capabilities;
+  const declared: JsonObject = rest;
+  // A fixed list is answered by Portico, so it exists whether the client has roots or not.
+  if (Array.isArray(policy.roots)) declared.roots = {};
+  else if (policy.roots === 'allow' && roots !== undefined) declared.roots = roots;
+  if (policy.sampling === 'allow' && sampling !== undefined) declared.sampling = sampling;
+  if (policy.elicitation === 'allow' && elicitation !== undefined) declared.elicitation = elicitation;
+  return declared;
+}

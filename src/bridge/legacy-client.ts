@@ -1,0 +1,72 @@
+// A legacy client and a modern server: each request gains the per-request metadata, each result loses the members
+// that the older revisions do not know.
+
+import { GatewayError } from '../errors.ts';
+import { META } from '../protocol/era.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../protocol/json-text.ts';
+import type { Crossing, CrossingContext } from './crossing.ts';
+import { publicError } from './server-errors.ts';
+
+export const legacyClient: Crossing = {
+  params({ request, peer, clientInfo }) {
+    const params = request.params ?? {};
+    const _meta: JsonObject = {
+      ...(isJsonObject(params._meta) ? params._meta : {}),
+      [META.protocolVersion]: peer.version,
+      // Nothing is declared that a question could use: those are carried across the eras by later work.
+      [META.clientCapabilities]: {},
+    };
+    if (clientInfo !== undefined) _meta[META.clientInfo] = clientInfo;
+    return { ...params, _meta };
+  },
+  message: (message) => ('id' in message ? undefined : message),
+  outcome(outcome, context) {
+    if ('error' in outcome) {
+      const { method, params } = context.request;
+      const uri = typeof params?.uri === 'string' ? params.uri : undefined;
+      return { error: publicError(outcome.error, { era: 'legacy', method, uri }) };
+    }
+    return { result: legacyResult(outcome.result, context) };
+  },
+};
+
+function legacyResult(result: JsonObject, { request }: CrossingContext): JsonObject {
+  const { resultType, ttlMs, cacheScope, _meta, ...rest } = result;
+  if (resultType !== undefined && resultType !== 'complete') {
+    throw new GatewayError('server-unavailable', {
+      reason: 'result-type',
+      text: 'The server needs input from a client of a newer protocol revision',
+    });
+  }
+  const legacy: JsonObject = rest;
+  const meta = withoutModernMeta(_meta);
+  if (meta !== undefined) legacy._meta = meta;
+  if (request.method === 'tools/call') return legacyToolResult(legacy);
+  return request.method === 'tools/list' ? legacyToolList(legacy) : legacy;
+}
+
+/** Older revisions know only objects here; other JSON is handed over as text where no content says it. */
+function legacyToolResult(result: JsonObject): JsonObject {
+  const { structuredContent, ...rest } = result;
+  if (structuredContent === undefined || isJsonObject(structuredContent)) return result;
+  const content = Array.isArray(rest.content) ? rest.content : [];
+  if (content.length > 0) return rest;
+  return { ...rest, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
+}
+
+function legacyToolList(result: JsonObject): JsonObject {
+  if (!Array.isArray(result.tools)) return result;
+  return { ...result, tools: result.tools.map(legacyTool) };
+}
+
+function legacyTool(tool: JsonValue): JsonValue {
+  if (!isJsonObject(tool)) return tool;
+  const { outputSchema, ...rest } = tool;
+  return isJsonObject(outputSchema) && outputSchema.type === 'object' ? tool : rest;
+}
+
+function withoutModernMeta(meta: unknown): JsonObject | undefined {
+  if (!isJsonObject(meta)) return undefined;
+  const { [META.serverInfo]: _serverInfo, [META.subscriptionId]: _subscriptionId, ...kept } = meta;
+  return Object.keys(kept).length === 0 ? undefined : kept;
+}

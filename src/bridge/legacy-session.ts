@@ -1,0 +1,106 @@
+// One legacy session at run time: its calls in flight, its streams, the questions that servers have asked its client,
+// and the link that is its own. The record of it (state/session-store) outlives the process one day; this does not.
+import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
+import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
+import type { SessionRecord } from '../state/session-store.ts';
+import { OpenQuestions, type QuestionOrigin } from './open-questions.ts';
+import { type EventStream, type ReplayLimits, SessionStreams } from './session-streams.ts';
+
+/** One call of the client, as long as it runs. */
+export interface SessionCall {
+  readonly idText: string;
+  readonly stream: EventStream;
+  /** Aborts when the client cancels it or the session ends. */
+  readonly controller: AbortController;
+  /** The server may ask the client something while this runs (tools/call, prompts/get, resources/read). */
+  readonly mayAsk: boolean;
+}
+
+/** What the client meant when it took a call back: it gets no response. */
+export class ClientCancelled extends Error {}
+
+export class LegacySession {
+  readonly key: string;
+  readonly record: SessionRecord;
+  readonly streams: SessionStreams;
+  readonly questions = new OpenQuestions();
+  /** False until `notifications/initialized`: no request and no list change goes out before (F15). */
+  initialized = false;
+  logLevel: string | undefined;
+  /** Aborts at the session's end, whatever ended it. */
+  readonly ended = new AbortController();
+  readonly #calls = new Set<SessionCall>();
+  /** What belongs to no call; held, bounded, while no GET stream is open. */
+  readonly #standalone: EventStream;
+
+  constructor(key: string, record: SessionRecord, replay: ReplayLimits) {
+    this.key = key;
+    this.record = record;
+    this.streams = new SessionStreams(replay);
+    this.#standalone = this.streams.open();
+  }
+
+  get busy(): boolean {
+    return this.#calls.size > 0 || this.#standalone.attached;
+  }
+
+  get standalone(): EventStream {
+    return this.#standalone;
+  }
+
+  startCall(idText: string, mayAsk: boolean): SessionCall {
+    const controller = new AbortController();
+    const call = { idText, stream: this.streams.open(), controller, mayAsk };
+    this.#calls.add(call);
+    return call;
+  }
+
+  finishCall(call: SessionCall): void {
+    this.#calls.delete(call);
+  }
+
+  /** `notifications/cancelled`: ids may be used twice by careless clients, the newest is meant (F21). */
+  cancel(idText: string, reason: string | undefined): void {
+    const call = [...this.#calls].findLast((candidate) => candidate.idText === idText);
+    call?.controller.abort(new ClientCancelled(reason ?? 'cancelled by the client'));
+  }
+
+  /** A message of the session's own link that names no call: the sole open call's stream, else the GET stream. */
+  deliver(message: JsonRpcNotification): void {
+    if (!this.initialized && message.method.endsWith('list_changed')) return;
+    const sole = this.#calls.size === 1 ? [...this.#calls][0] : undefined;
+    const stream =
+      message.method === 'notifications/message' && sole !== undefined ? sole.stream : this.#standalone;
+    void stream.send(message);
+  }
+
+  /** A server's request to the client, under an id of ours, on the stream that it belongs to. */
+  ask(request: JsonRpcRequest, origin: QuestionOrigin, stream: EventStream): void {
+    const id = this.questions.open(request.id, origin);
+    void stream.send({ ...request, id });
+  }
+
+  /**
+   * The stream for a question that names no call: the only call that may ask, else an open GET stream (BRIDGE.md).
+   * Undefined while there is neither.
+   */
+  streamForQuestion(): EventStream | undefined {
+    const askers = [...this.#calls].filter(({ mayAsk }) => mayAsk);
+    if (askers.length === 1 && askers[0] !== undefined) return askers[0].stream;
+    return this.#standalone.attached ? this.#standalone : undefined;
+  }
+
+  /** The client answered; an answer to a question that is no longer open is dropped (DESIGN 2.4). */
+  answer(id: JsonRpcId, outcome: JsonRpcOutcome): void {
+    this.questions.answer(id, outcome);
+  }
+
+  end(): void {
+    if (this.ended.signal.aborted) return;
+    const over = new ClientCancelled('the session ended');
+    this.ended.abort(over);
+    for (const call of this.#calls) call.controller.abort(over);
+    this.questions.refuseAll({ code: METHOD_NOT_FOUND, message: 'The client is gone' });
+    this.streams.close();
+  }
+}

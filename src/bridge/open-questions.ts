@@ -1,0 +1,49 @@
+// Requests that servers have sent to one session's client: each goes out under an id of ours, and its answer goes
+// back, once, to the link that asked.
+import type { JsonRpcErrorObject, JsonRpcId, JsonRpcOutcome } from '../protocol/json-rpc.ts';
+
+export interface QuestionOrigin {
+  respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void>;
+}
+
+interface OpenQuestion {
+  readonly upstreamId: JsonRpcId;
+  readonly origin: QuestionOrigin;
+}
+
+export class OpenQuestions {
+  readonly #open = new Map<JsonRpcId, OpenQuestion>();
+  #next = 1;
+
+  /** Remembers the question and mints the id that the client is to see. */
+  open(upstreamId: JsonRpcId, origin: QuestionOrigin): JsonRpcId {
+    const id = this.#next++;
+    this.#open.set(id, { upstreamId, origin });
+    return id;
+  }
+
+  answer(id: JsonRpcId, outcome: JsonRpcOutcome): void {
+    const question = this.#open.get(id);
+    if (question === undefined) return;
+    this.#open.delete(id);
+    void question.origin.respond(question.upstreamId, outcome);
+  }
+
+  /** The server took a question back: its answer would go nowhere. Returns our id of it. */
+  withdraw(upstreamId: JsonRpcId, origin: QuestionOrigin): JsonRpcId | undefined {
+    for (const [id, question] of this.#open) {
+      if (question.upstreamId !== upstreamId || question.origin !== origin) continue;
+      this.#open.delete(id);
+      return id;
+    }
+    return undefined;
+  }
+
+  refuseAll(error: JsonRpcErrorObject): void {
+    for (const id of [...this.#open.keys()]) this.answer(id, { error });
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+}

@@ -1,0 +1,193 @@
+// The event streams of one legacy session. Each event is numbered on its own stream and kept for a while, bounded,
+// so that a client that lost its connection gets what that stream would have carried, and nothing of another
+// (2025-11-25, transports, "Resumability and Redelivery"; F25).
+import type { JsonRpcNotification, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
+import type { CallOutput, StreamSink } from './call-output.ts';
+
+export interface ReplayLimits {
+  readonly bytes: number;
+  readonly forMs: number;
+}
+
+type Content =
+  | { readonly message: JsonRpcRequest | JsonRpcNotification }
+  | { readonly idText: string; readonly outcome: JsonRpcOutcome };
+
+interface LoggedEvent {
+  readonly stream: EventStream;
+  readonly sequence: number;
+  readonly content: Content;
+  readonly bytes: number;
+  readonly loggedAt: number;
+}
+
+const EVENT_ID = /^(\d{1,10})-(\d{1,10})$/;
+
+export class SessionStreams {
+  readonly #limits: ReplayLimits;
+  readonly #streams = new Map<number, EventStream>();
+  readonly #log: LoggedEvent[] = [];
+  #loggedBytes = 0;
+  #nextStream = 1;
+
+  constructor(limits: ReplayLimits) {
+    this.#limits = limits;
+  }
+
+  open(): EventStream {
+    const stream = new EventStream(this.#nextStream++, this);
+    this.#streams.set(stream.id, stream);
+    return stream;
+  }
+
+  /** The stream and position that a `Last-Event-ID` names, if everything after it is still here. */
+  find(lastEventId: string): { stream: EventStream; after: number } | undefined {
+    const [, streamId, sequence] = EVENT_ID.exec(lastEventId) ?? [];
+    const stream = this.#streams.get(Number(streamId));
+    const after = Number(sequence);
+    return stream?.holdsAllAfter(after) ? { stream, after } : undefined;
+  }
+
+  /** Events kept for one stream, oldest first. */
+  eventsAfter(stream: EventStream, after: number): { sequence: number; content: Content }[] {
+    return this.#log.filter((event) => event.stream === stream && event.sequence > after);
+  }
+
+  append(stream: EventStream, sequence: number, content: Content): void {
+    const bytes = Buffer.byteLength(JSON.stringify(content));
+    this.#log.push({ stream, sequence, content, bytes, loggedAt: performance.now() });
+    this.#loggedBytes += bytes;
+    this.prune();
+  }
+
+  /** Gives up what is too old or too much. A stream that is over and has nothing left is forgotten. */
+  prune(): void {
+    const oldest = performance.now() - this.#limits.forMs;
+    let dropped = 0;
+    for (const event of this.#log) {
+      if (event.loggedAt >= oldest && this.#loggedBytes <= this.#limits.bytes) break;
+      this.#loggedBytes -= event.bytes;
+      event.stream.droppedThrough = event.sequence;
+      dropped += 1;
+    }
+    if (dropped > 0) this.#log.splice(0, dropped);
+    for (const stream of this.#streams.values()) {
+      if (stream.over && !this.#log.some((event) => event.stream === stream)) this.#streams.delete(stream.id);
+    }
+  }
+
+  /** A stream whose client never learnt an event id cannot be asked for again. */
+  forget(stream: EventStream): void {
+    this.#streams.delete(stream.id);
+  }
+
+  get loggedBytes(): number {
+    return this.#loggedBytes;
+  }
+
+  /** Ends every connection; the session is over. */
+  close(): void {
+    for (const stream of this.#streams.values()) stream.end();
+    this.#streams.clear();
+    this.#log.length = 0;
+    this.#loggedBytes = 0;
+  }
+}
+
+export class EventStream implements CallOutput {
+  readonly id: number;
+  /** Events up to this one are gone from the log. */
+  droppedThrough = 0;
+  over = false;
+  readonly #session: SessionStreams;
+  #sink: StreamSink | undefined;
+  #lastSequence = 0;
+  #knownToClient = false;
+
+  constructor(id: number, session: SessionStreams) {
+    this.id = id;
+    this.#session = session;
+  }
+
+  get attached(): boolean {
+    return this.#sink !== undefined;
+  }
+
+  /** Takes a number for the priming event, which carries no data and needs no log. */
+  nextEventId(): string {
+    this.#lastSequence += 1;
+    return this.#eventId(this.#lastSequence);
+  }
+
+  /** Writes to `sink` from now on, until it is gone; a connection that was there before is ended. */
+  attach(sink: StreamSink, gone: AbortSignal): void {
+    this.#sink?.end();
+    this.#sink = sink;
+    const detach = () => {
+      if (this.#sink !== sink) return;
+      this.#knownToClient ||= sink.committed;
+      this.#sink = undefined;
+    };
+    if (gone.aborted) detach();
+    else gone.addEventListener('abort', detach, { once: true });
+  }
+
+  /** True if a client that saw `after` has missed nothing that is lost. */
+  holdsAllAfter(after: number): boolean {
+    return after <= this.#lastSequence && after >= this.droppedThrough;
+  }
+
+  /** Sends what was missed, then goes on live; ends at once where the stream is over. */
+  resume(sink: StreamSink, gone: AbortSignal, after: number): void {
+    sink.openStream();
+    this.#knownToClient = true;
+    this.attach(sink, gone);
+    for (const { sequence, content } of this.#session.eventsAfter(this, after)) {
+      void this.#write(content, this.#eventId(sequence));
+    }
+    if (this.over) sink.end();
+  }
+
+  send(message: JsonRpcRequest | JsonRpcNotification): Promise<void> | undefined {
+    if (this.over) return undefined;
+    return this.#publish({ message });
+  }
+
+  respond(idText: string, outcome: JsonRpcOutcome, status: number): void {
+    if (this.over) return;
+    this.over = true;
+    const sink = this.#sink;
+    if (sink !== undefined && !sink.committed && sink.accepts.json) {
+      sink.respond(idText, outcome, { status });
+      this.#session.forget(this);
+      return;
+    }
+    if (sink === undefined && !this.#knownToClient) {
+      this.#session.forget(this);
+      return;
+    }
+    void this.#publish({ idText, outcome });
+  }
+
+  end(): void {
+    this.over = true;
+    this.#sink?.end();
+    this.#sink = undefined;
+  }
+
+  #publish(content: Content): Promise<void> | undefined {
+    this.#lastSequence += 1;
+    this.#session.append(this, this.#lastSequence, content);
+    return this.#write(content, this.#eventId(this.#lastSequence));
+  }
+
+  #write(content: Content, eventId: string): Promise<void> | undefined {
+    if ('message' in content) return this.#sink?.send(content.message, eventId);
+    this.#sink?.respond(content.idText, content.outcome, { eventId });
+    return undefined;
+  }
+
+  #eventId(sequence: number): string {
+    return `${this.id}-${sequence}`;
+  }
+}

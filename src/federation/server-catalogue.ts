@@ -1,0 +1,101 @@
+// What a server has, by name: the tables that targets are looked up in. One table per link, since a legacy server may
+// show each session other tools; loaded on first need, dropped when the server says that its list changed.
+import { GatewayError } from '../errors.ts';
+import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
+import type { ServerLink } from '../servers/server-link.ts';
+
+export type TargetKind = 'tools' | 'prompts';
+export type TargetTable = ReadonlyMap<string, JsonObject>;
+
+/** A server that pages for ever, or in a circle, must not keep us busy (F27). */
+const MAX_PAGES = 1_000;
+/** How often a call for an unknown name may make a server list again. */
+const REFRESH_AFTER_MS = 5_000;
+
+interface LoadedTable {
+  readonly loadedAt: number;
+  readonly table: Promise<TargetTable>;
+}
+
+export class ServerCatalogue {
+  readonly #tables = new WeakMap<ServerLink, Map<TargetKind, LoadedTable>>();
+
+  /**
+   * The definition of a tool or prompt on that link, or undefined. A miss lists again, once for everyone who misses,
+   * at most every 5 s.
+   *
+   * @throws GatewayError when the server cannot be asked
+   */
+  async find(
+    link: ServerLink,
+    kind: TargetKind,
+    name: string,
+    signal: AbortSignal,
+  ): Promise<JsonObject | undefined> {
+    const loaded = this.#load(link, kind, signal);
+    const found = (await loaded.table).get(name);
+    if (found !== undefined || performance.now() - loaded.loadedAt < REFRESH_AFTER_MS) return found;
+    if (this.#tables.get(link)?.get(kind) === loaded) this.invalidate(link, kind);
+    return (await this.#load(link, kind, signal).table).get(name);
+  }
+
+  /** The server said that its list changed. */
+  invalidate(link: ServerLink, kind: TargetKind): void {
+    this.#tables.get(link)?.delete(kind);
+  }
+
+  /** Invalidates whatever a `list_changed` notification speaks of. */
+  noteListChanged(link: ServerLink, method: string): void {
+    if (method === 'notifications/tools/list_changed') this.invalidate(link, 'tools');
+    if (method === 'notifications/prompts/list_changed') this.invalidate(link, 'prompts');
+  }
+
+  #load(link: ServerLink, kind: TargetKind, signal: AbortSignal): LoadedTable {
+    let tables = this.#tables.get(link);
+    if (tables === undefined) {
+      tables = new Map();
+      this.#tables.set(link, tables);
+    }
+    const known = tables.get(kind);
+    if (known !== undefined) return known;
+    const loaded: LoadedTable = { loadedAt: performance.now(), table: readTable(link, kind, signal) };
+    tables.set(kind, loaded);
+    loaded.table.catch(() => {
+      if (tables.get(kind) === loaded) tables.delete(kind);
+    });
+    return loaded;
+  }
+}
+
+async function readTable(link: ServerLink, kind: TargetKind, signal: AbortSignal): Promise<TargetTable> {
+  const table = new Map<string, JsonObject>();
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const result = await readPage(link, kind, cursor, signal);
+    const entries = result[kind];
+    for (const entry of Array.isArray(entries) ? entries : []) {
+      if (isJsonObject(entry) && typeof entry.name === 'string') table.set(entry.name, entry);
+    }
+    // An empty string is a cursor like any other (2026-07-28, server/utilities/pagination).
+    if (typeof result.nextCursor !== 'string' || seen.has(result.nextCursor)) return table;
+    cursor = result.nextCursor;
+    seen.add(cursor);
+  }
+  return table;
+}
+
+async function readPage(
+  link: ServerLink,
+  kind: TargetKind,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  try {
+    return await link.ownCall(`${kind}/list`, cursor === undefined ? {} : { cursor }, signal);
+  } catch (thrown) {
+    // A server without that kind of thing has none of it (F31).
+    if (thrown instanceof GatewayError && thrown.details.reason === 'method-not-found') return {};
+    throw thrown;
+  }
+}

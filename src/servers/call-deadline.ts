@@ -1,0 +1,47 @@
+// One clock for a whole call, from dispatch to its last byte: progress extends it, a hard maximum does not move
+// (2026-07-28, basic/patterns/cancellation, "Timeouts").
+import { GatewayError } from '../errors.ts';
+
+export interface CallDeadline {
+  /** Aborts when the parent does, or with GatewayError deadline-passed. */
+  readonly signal: AbortSignal;
+  /** The server showed that it is at work: the call gets its full `callTimeoutMs` again, within the maximum. */
+  extend(): void;
+  /** Stops the clock and lets go of the parent; must be called. */
+  stop(): void;
+}
+
+export interface DeadlineLimits {
+  readonly callTimeoutMs: number;
+  readonly maxCallTimeMs: number;
+}
+
+export function startDeadline(limits: DeadlineLimits, parent: AbortSignal): CallDeadline {
+  const controller = new AbortController();
+  const startedAt = performance.now();
+  const expire = () => controller.abort(new GatewayError('deadline-passed'));
+  const follow = () => controller.abort(parent.reason);
+  let dueAt = startedAt + Math.min(limits.callTimeoutMs, limits.maxCallTimeMs);
+  let timer: NodeJS.Timeout | undefined;
+  schedule();
+  parent.addEventListener('abort', follow, { once: true });
+  if (parent.aborted) follow();
+
+  // Extending moves a number, not the timer: a server that reports progress a thousand times costs nothing.
+  function schedule(): void {
+    const remainingMs = dueAt - performance.now();
+    if (remainingMs <= 0) expire();
+    else if (remainingMs < Number.POSITIVE_INFINITY) timer = setTimeout(schedule, remainingMs);
+  }
+
+  return {
+    signal: controller.signal,
+    extend() {
+      dueAt = Math.min(performance.now() + limits.callTimeoutMs, startedAt + limits.maxCallTimeMs);
+    },
+    stop() {
+      clearTimeout(timer);
+      parent.removeEventListener('abort', follow);
+    },
+  };
+}

@@ -1,0 +1,19 @@
+// Who answers at the other end of a link: what its handshake, or its discovery, said of itself.
+import type { Era } from '../protocol/era.ts';
+import type { JsonObject } from '../protocol/json-text.ts';
+
+export interface Peer {
+  readonly era: Era;
+  /** The revision spoken on this leg. */
+  readonly version: string;
+  readonly serverInfo: JsonObject | undefined;
+  readonly capabilities: JsonObject;
+  readonly instructions: string | undefined;
+}
+
+/** What Portico says of itself where it is the one that asks. */
+export interface ClientIdentity {
+  readonly name: string;
+  readonly title: string;
+  readonly version: string;
+}

@@ -1,0 +1,164 @@
+// One upstream connection to a server, after its handshake: a child process, or an HTTP server with its session if
+// it has one. It adds to the transport what holds for every call: deadline, counting, and the server's own requests.
+import { GatewayError } from '../errors.ts';
+import { META } from '../protocol/era.ts';
+import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
+import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../protocol/json-rpc.ts';
+import type { JsonObject } from '../protocol/json-text.ts';
+import { type DeadlineLimits, startDeadline } from './call-deadline.ts';
+import type { ClientIdentity, Peer } from './peer.ts';
+import type { ServerMessage, ServerTransport, TransportEvents } from './transport.ts';
+
+/** Unsolicited messages held for a link that nobody listens to yet: real servers ask `roots/list` at once. */
+const MAX_EARLY_MESSAGES = 64;
+
+const UNLIMITED: DeadlineLimits = {
+  callTimeoutMs: Number.POSITIVE_INFINITY,
+  maxCallTimeMs: Number.POSITIVE_INFINITY,
+};
+
+/** Takes what a transport says outside any call, from before the handshake on. */
+export class LinkInbox implements TransportEvents {
+  closedBecause: string | undefined;
+  #listener: ((message: ServerMessage) => void) | undefined;
+  #early: ServerMessage[] = [];
+  #onClosed: ((reason: string) => void) | undefined;
+
+  onUnsolicited(message: ServerMessage): void {
+    if (this.#listener !== undefined) this.#listener(message);
+    else if (this.#early.length < MAX_EARLY_MESSAGES) this.#early.push(message);
+  }
+
+  onClosed(reason: string): void {
+    this.closedBecause = reason;
+    this.#onClosed?.(reason);
+  }
+
+  attach(listener: (message: ServerMessage) => void, onClosed: (reason: string) => void): void {
+    this.#listener = listener;
+    this.#onClosed = onClosed;
+    const early = this.#early;
+    this.#early = [];
+    for (const message of early) listener(message);
+    if (this.closedBecause !== undefined) onClosed(this.closedBecause);
+  }
+}
+
+export interface LinkCallOptions {
+  readonly signal: AbortSignal;
+  readonly paramHeaders?: Readonly<Record<string, string>>;
+  /** A subscription: no deadline, and no place among the calls in flight. */
+  readonly longLived?: boolean;
+  onMessage?(message: ServerMessage): void;
+}
+
+export interface ServerLinkOptions {
+  readonly transport: ServerTransport;
+  readonly peer: Peer;
+  readonly identity: ClientIdentity;
+  readonly limits: DeadlineLimits;
+  readonly inbox: LinkInbox;
+  /** Unsolicited messages other than `ping`; without it, a server's requests are refused at once. */
+  onUnsolicited?(message: ServerMessage, link: ServerLink): void;
+  onClosed(link: ServerLink, reason: string): void;
+}
+
+export class ServerLink {
+  readonly peer: Peer;
+  readonly transport: ServerTransport;
+  readonly openedAt = performance.now();
+  /** When the last call ended; meaningful while nothing is in flight. */
+  idleSince = performance.now();
+  inFlight = 0;
+  readonly #identity: ClientIdentity;
+  readonly #limits: DeadlineLimits;
+
+  constructor(options: ServerLinkOptions) {
+    this.peer = options.peer;
+    this.transport = options.transport;
+    this.#identity = options.identity;
+    this.#limits = options.limits;
+    options.inbox.attach(
+      (message) => this.#receive(message, options.onUnsolicited),
+      (reason) => options.onClosed(this, reason),
+    );
+  }
+
+  get open(): boolean {
+    return this.transport.open;
+  }
+
+  /**
+   * Sends a request whose params are final and settles with the server's answer.
+   *
+   * @throws GatewayError server-unavailable, deadline-passed, no-capacity; or the signal's reason when aborted
+   */
+  async call(
+    method: string,
+    params: JsonObject | undefined,
+    options: LinkCallOptions,
+  ): Promise<JsonRpcOutcome> {
+    const deadline = startDeadline(options.longLived ? UNLIMITED : this.#limits, options.signal);
+    this.inFlight += 1;
+    try {
+      return await this.transport.call({
+        method,
+        params,
+        signal: deadline.signal,
+        longLived: options.longLived ?? false,
+        ...(options.paramHeaders === undefined ? {} : { paramHeaders: options.paramHeaders }),
+        onMessage: (message) => {
+          if (message.method === 'notifications/progress') deadline.extend();
+          options.onMessage?.(message);
+        },
+      });
+    } finally {
+      deadline.stop();
+      this.inFlight -= 1;
+      this.idleSince = performance.now();
+    }
+  }
+
+  /** A request of Portico's own (a list for the catalogue): the metadata that the revision demands is added. */
+  async ownCall(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const outcome = await this.call(method, this.#withOwnMeta(params), { signal });
+    if ('result' in outcome) return outcome.result;
+    throw new GatewayError('server-unavailable', {
+      reason: outcome.error.code === METHOD_NOT_FOUND ? 'method-not-found' : 'own-call-refused',
+      cause: new Error(`the server answered ${method} with error ${outcome.error.code}`),
+    });
+  }
+
+  notify(message: JsonRpcNotification): Promise<void> {
+    return this.transport.notify(message);
+  }
+
+  respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void> {
+    return this.transport.respond(id, outcome);
+  }
+
+  close(): Promise<void> {
+    return this.transport.close();
+  }
+
+  #withOwnMeta(params: JsonObject): JsonObject {
+    if (this.peer.era === 'legacy') return params;
+    const _meta = {
+      [META.protocolVersion]: this.peer.version,
+      [META.clientInfo]: { ...this.#identity },
+      [META.clientCapabilities]: {},
+    };
+    return { ...params, _meta };
+  }
+
+  #receive(message: ServerMessage, onUnsolicited: ServerLinkOptions['onUnsolicited']): void {
+    if ('id' in message && message.method === 'ping') {
+      void this.respond(message.id, { result: {} });
+    } else if (onUnsolicited !== undefined) {
+      onUnsolicited(message, this);
+    } else if ('id' in message) {
+      const error = { code: METHOD_NOT_FOUND, message: 'No client feature is available on this connection' };
+      void this.respond(message.id, { error });
+    }
+  }
+}

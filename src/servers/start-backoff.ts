@@ -1,0 +1,38 @@
+// How long a server that fails is left alone. A handshake that succeeds resets nothing: a server that greets and then
+// dies would otherwise be respawned for ever at full speed; only a link that stays up does (F12).
+
+export interface BackoffLimits {
+  readonly firstDelayMs: number;
+  readonly maxDelayMs: number;
+  /** A link that lived this long proves the server well again. */
+  readonly sustainedMs: number;
+}
+
+const DEFAULT_LIMITS: BackoffLimits = { firstDelayMs: 250, maxDelayMs: 30_000, sustainedMs: 60_000 };
+
+export class StartBackoff {
+  readonly #limits: BackoffLimits;
+  #failures = 0;
+  #blockedUntil = 0;
+
+  constructor(limits: Partial<BackoffLimits> = {}) {
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+  }
+
+  /** Milliseconds until a start may be tried, 0 when it may be now. */
+  remainingMs(nowMs: number): number {
+    return Math.max(0, this.#blockedUntil - nowMs);
+  }
+
+  /** A start failed, or a link ended by itself after `uptimeMs`. The first failure blocks nothing. */
+  failed(nowMs: number, uptimeMs = 0): void {
+    this.#failures = uptimeMs >= this.#limits.sustainedMs ? 1 : this.#failures + 1;
+    if (this.#failures < 2) return;
+    const delayMs = this.#limits.firstDelayMs * 2 ** (this.#failures - 2);
+    this.#blockedUntil = nowMs + Math.min(delayMs, this.#limits.maxDelayMs);
+  }
+
+  get failures(): number {
+    return this.#failures;
+  }
+}

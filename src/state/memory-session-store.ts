@@ -1,0 +1,105 @@
+// Sessions in this process: one replica, forgotten at its end.
+import { createHash, randomBytes } from 'node:crypto';
+import { GatewayError } from '../errors.ts';
+import type { SessionRecord, SessionStore, StoredSession } from './session-store.ts';
+
+export interface SessionLimits {
+  readonly idleTimeoutMs: number;
+  readonly maxAgeMs: number;
+  readonly max: number;
+  readonly maxPerPrincipal: number;
+}
+
+interface Entry extends StoredSession {
+  readonly createdAt: number;
+  lastUsedAt: number;
+}
+
+/** base64url of 32 bytes: what cannot be an id is not even hashed. */
+const SESSION_ID = /^[A-Za-z0-9_-]{43}$/;
+const RETRY_AFTER_MS = 10_000;
+
+export class MemorySessionStore implements SessionStore {
+  readonly #limits: SessionLimits;
+  readonly #entries = new Map<string, Entry>();
+  readonly #perPrincipal = new Map<string, number>();
+  readonly #listeners: ((key: string) => void)[] = [];
+  readonly #sweeper: NodeJS.Timeout;
+
+  constructor(limits: SessionLimits) {
+    this.#limits = limits;
+    const everyMs = Math.max(50, Math.min(30_000, limits.idleTimeoutMs / 4, limits.maxAgeMs / 4));
+    this.#sweeper = setInterval(() => this.#expire(), everyMs).unref();
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  async create(record: SessionRecord): Promise<string> {
+    const mine = this.#perPrincipal.get(record.principal) ?? 0;
+    if (this.#entries.size >= this.#limits.max || mine >= this.#limits.maxPerPrincipal) {
+      throw new GatewayError('no-capacity', { reason: 'sessions', retryAfterMs: RETRY_AFTER_MS });
+    }
+    const id = randomBytes(32).toString('base64url');
+    const key = keyOf(id);
+    const now = performance.now();
+    this.#entries.set(key, { key, record, createdAt: now, lastUsedAt: now });
+    this.#perPrincipal.set(record.principal, mine + 1);
+    return id;
+  }
+
+  async find(id: string): Promise<StoredSession | undefined> {
+    if (!SESSION_ID.test(id)) return undefined;
+    const entry = this.#entries.get(keyOf(id));
+    if (entry === undefined) return undefined;
+    const now = performance.now();
+    if (this.#isOver(entry, now)) {
+      await this.end(entry.key);
+      return undefined;
+    }
+    entry.lastUsedAt = now;
+    return entry;
+  }
+
+  touch(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) entry.lastUsedAt = performance.now();
+  }
+
+  async end(key: string): Promise<void> {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    const { principal } = entry.record;
+    const left = (this.#perPrincipal.get(principal) ?? 1) - 1;
+    if (left > 0) this.#perPrincipal.set(principal, left);
+    else this.#perPrincipal.delete(principal);
+    for (const listener of this.#listeners) listener(key);
+  }
+
+  onEnded(listener: (key: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  close(): void {
+    clearInterval(this.#sweeper);
+  }
+
+  #isOver(entry: Entry, now: number): boolean {
+    return (
+      now - entry.lastUsedAt > this.#limits.idleTimeoutMs || now - entry.createdAt > this.#limits.maxAgeMs
+    );
+  }
+
+  #expire(): void {
+    const now = performance.now();
+    for (const entry of this.#entries.values()) {
+      if (this.#isOver(entry, now)) void this.end(entry.key);
+    }
+  }
+}
+
+function keyOf(id: string): string {
+  return createHash('sha256').update(id).digest('base64url');
+}
