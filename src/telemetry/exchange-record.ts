@@ -3,6 +3,7 @@
 
 export interface ExchangeRecord {
   readonly id: string;
+  /** `performance.now()` when the request's headers had been read. */
   readonly startedAt: number;
   era: 'modern' | 'legacy' | undefined;
   /** A method of the protocol, or 'other': a closed set, fit for a metric's label. */
@@ -18,6 +19,8 @@ export interface ExchangeRecord {
   /** A finer word from a closed set, for the log line. */
   reason: string | undefined;
   upstreamMs: number | undefined;
+  /** From the headers to the last byte of the answer; set when the record is settled. */
+  durationMs: number | undefined;
 }
 
 export function newRecord(id: string, startedAt: number): ExchangeRecord {
@@ -34,5 +37,6 @@ export function newRecord(id: string, startedAt: number): ExchangeRecord {
     outcome: undefined,
     reason: undefined,
     upstreamMs: undefined,
+    durationMs: undefined,
   };
 }

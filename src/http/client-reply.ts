@@ -1,0 +1,211 @@
+// The answer to one HTTP request, JSON or server-sent events, over Node's own response. Once the client is gone
+// every method is a no-op: a late answer is nobody's fault.
+import type { ServerResponse } from 'node:http';
+import { failureFor, type GatewayError } from '../errors.ts';
+import type { ClientReply } from '../pipeline/exchange.ts';
+import type { Era } from '../protocol/era.ts';
+import type { JsonRpcNotification, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
+import { writeJson } from '../protocol/json-text.ts';
+import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
+import type { Accepted } from './accept-header.ts';
+import type { BufferHold } from './buffer-budget.ts';
+import { type ChallengeKind, errorMessage, errorResponse, type FailureContext } from './error-response.ts';
+import { EVENT_STREAM, eventFrame, KEEP_ALIVE_COMMENT, primingFrame } from './event-frame.ts';
+import type { KeepAliveComments } from './keep-alive-comments.ts';
+
+export interface HttpReplyOptions {
+  readonly response: ServerResponse;
+  readonly accepts: Accepted;
+  readonly record: ExchangeRecord;
+  /** Sent with every answer: name and value in turn. */
+  readonly headers: readonly string[];
+  readonly keepAlive: KeepAliveComments;
+  /** What the client has not read yet counts here. */
+  readonly hold: BufferHold;
+  readonly maxQueuedBytes: number;
+  /** True while the server is ending: the answer is then the last on its connection. */
+  isStopping(): boolean;
+  /** Called for each failure that is told to the client. */
+  onFailure(error: GatewayError): void;
+  readonly challenge?: (kind: ChallengeKind, error: GatewayError) => string;
+}
+
+export class HttpReply implements ClientReply {
+  readonly accepts: Accepted;
+  readonly #options: HttpReplyOptions;
+  readonly #response: ServerResponse;
+  readonly #headers: string[];
+  #state: 'open' | 'streaming' | 'ended' = 'open';
+  #holdTimer: NodeJS.Timeout | undefined;
+  #primingEventId: string | undefined;
+  #stopComments: (() => void) | undefined;
+  #drained: PromiseWithResolvers<void> | undefined;
+
+  constructor(options: HttpReplyOptions) {
+    this.accepts = options.accepts;
+    this.#options = options;
+    this.#response = options.response;
+    this.#headers = [...options.headers];
+    this.#response.on('error', () => {});
+    this.#response.once('close', () => this.#onClose());
+  }
+
+  get committed(): boolean {
+    return this.#state !== 'open';
+  }
+
+  holdFor(holdMs: number, primingEventId?: string): void {
+    if (this.#state !== 'open' || !this.accepts.events) return;
+    this.#primingEventId = primingEventId;
+    clearTimeout(this.#holdTimer);
+    this.#holdTimer = setTimeout(() => this.openStream(), holdMs);
+  }
+
+  openStream(primingEventId = this.#primingEventId): void {
+    if (this.#state !== 'open' || !this.accepts.events) return;
+    this.#state = 'streaming';
+    this.#writeHead(200, [
+      'Content-Type',
+      EVENT_STREAM,
+      // Proxies that buffer or compress would hold events back.
+      'Cache-Control',
+      'no-cache, no-transform',
+      'X-Accel-Buffering',
+      'no',
+    ]);
+    const priming = primingEventId === undefined ? '' : primingFrame(primingEventId);
+    this.#response.write(KEEP_ALIVE_COMMENT + priming);
+    this.#stopComments = this.#options.keepAlive.add(() => {
+      // Who does not read what is there needs no more of it.
+      if (!this.#response.writableNeedDrain) this.#response.write(KEEP_ALIVE_COMMENT);
+    });
+  }
+
+  setHeader(name: string, value: string): void {
+    if (this.#state === 'open') this.#headers.push(name, value);
+  }
+
+  send(message: JsonRpcRequest | JsonRpcNotification, eventId?: string): Promise<void> | undefined {
+    this.openStream();
+    return this.#state === 'streaming' ? this.#write(eventFrame(writeJson(message), eventId)) : undefined;
+  }
+
+  respond(
+    idText: string,
+    outcome: JsonRpcOutcome,
+    { status = 200, eventId }: { status?: number; eventId?: string } = {},
+  ): void {
+    if (this.#state === 'ended') return;
+    this.#options.record.outcome ??= 'error' in outcome ? 'error' : 'ok';
+    const json = `{"jsonrpc":"2.0","id":${idText},${writeJson(outcome).slice(1)}`;
+    if (this.#endsAsEvent(status)) {
+      this.openStream();
+      this.#endStream(eventFrame(json, eventId));
+    } else {
+      this.#endWithJson(status, [], json);
+    }
+  }
+
+  fail(error: GatewayError, idText: string | undefined, era: Era): void {
+    if (this.#state === 'ended') return;
+    const { record, challenge, onFailure } = this.#options;
+    record.outcome ??= error.code;
+    record.reason ??= error.details.reason;
+    onFailure(error);
+    const context: FailureContext = { era, idText, incidentId: record.id, ...(challenge && { challenge }) };
+    if (this.#endsAsEvent(failureFor(error.code, era).status)) {
+      this.openStream();
+      // Without an id the client could not tell whose failure this is.
+      this.#endStream(idText === undefined ? '' : eventFrame(errorMessage(error, context), undefined));
+    } else {
+      const { status, headers, body } = errorResponse(error, context);
+      this.#endWithJson(status, headers, body);
+    }
+  }
+
+  accept(): void {
+    if (this.#state !== 'open') return;
+    this.#options.record.outcome ??= 'ok';
+    this.#state = 'ended';
+    this.#writeHead(202, ['Content-Length', '0']);
+    this.#response.end();
+  }
+
+  end(): void {
+    if (this.#state === 'ended') return;
+    this.openStream();
+    if (this.#state === 'streaming') this.#endStream('');
+    else this.accept();
+  }
+
+  /** A status other than 200 needs its own head, so it is JSON whatever the client prefers. */
+  #endsAsEvent(status: number): boolean {
+    if (this.#state === 'streaming') return true;
+    return status === 200 && !this.accepts.json && this.accepts.events;
+  }
+
+  #endWithJson(status: number, headers: readonly string[], json: string): void {
+    this.#state = 'ended';
+    this.#writeHead(status, [
+      ...headers,
+      'Content-Type',
+      'application/json',
+      'Cache-Control',
+      'no-store',
+      'Content-Length',
+      String(Buffer.byteLength(json)),
+    ]);
+    this.#response.end(json);
+    this.#account();
+  }
+
+  #endStream(lastFrame: string): void {
+    this.#state = 'ended';
+    this.#stopComments?.();
+    this.#response.end(lastFrame);
+    this.#account();
+  }
+
+  #writeHead(status: number, headers: readonly string[]): void {
+    clearTimeout(this.#holdTimer);
+    if (this.#options.isStopping()) this.#response.shouldKeepAlive = false;
+    this.#response.writeHead(status, [...this.#headers, ...headers]);
+  }
+
+  #write(frame: string): Promise<void> | undefined {
+    if (this.#response.writableLength > this.#options.maxQueuedBytes) return this.#abandon();
+    if (this.#response.write(frame)) return undefined;
+    if (!this.#account()) return this.#abandon();
+    if (this.#drained === undefined) {
+      this.#drained = Promise.withResolvers<void>();
+      this.#response.once('drain', () => this.#onDrain());
+    }
+    return this.#drained.promise;
+  }
+
+  /** Only a full socket is counted: less than its high-water mark costs the budget's time and saves nothing. */
+  #account(): boolean {
+    const { writableLength, writableHighWaterMark } = this.#response;
+    return writableLength <= writableHighWaterMark || this.#options.hold.resize(writableLength);
+  }
+
+  /** The reader is too slow for what it asked: its exchange ends, and nobody else's. */
+  #abandon(): undefined {
+    this.#options.record.outcome ??= 'no-capacity';
+    this.#options.record.reason ??= 'slow_reader';
+    this.#response.destroy();
+  }
+
+  #onDrain(): void {
+    this.#options.hold.resize(0);
+    this.#drained?.resolve();
+    this.#drained = undefined;
+  }
+
+  #onClose(): void {
+    this.#state = 'ended';
+    clearTimeout(this.#holdTimer);
+    this.#stopComments?.();
+    this.#onDrain();
+  }
+}

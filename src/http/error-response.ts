@@ -1,0 +1,68 @@
+// From a failure to what a client is told: status, headers, JSON. Pure, and the only place that does it.
+import { FAILURES, failureFor, type GatewayError } from '../errors.ts';
+import type { Era } from '../protocol/era.ts';
+import { writeJson } from '../protocol/json-text.ts';
+
+export type ChallengeKind = 'missing_token' | 'invalid_token' | 'insufficient_scope';
+
+export interface FailureContext {
+  readonly era: Era;
+  /** The request's id as it stood on the wire, where it could be read. */
+  readonly idText: string | undefined;
+  /** Names the exchange; told to the client only with an `internal` failure. */
+  readonly incidentId: string;
+  /** The value of `WWW-Authenticate` for this exchange. */
+  readonly challenge?: (kind: ChallengeKind, error: GatewayError) => string;
+}
+
+export interface ErrorResponse {
+  readonly status: number;
+  /** Name and value in turn; `Content-Type` and `Content-Length` are not among them. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+/** What a 429 or 503 says where the failure itself knows no better. */
+const DEFAULT_RETRY_AFTER_MS = 1_000;
+
+export function errorResponse(error: GatewayError, context: FailureContext): ErrorResponse {
+  const { status } = failureFor(error.code, context.era);
+  const headers: string[] = [];
+  const { allow, retryAfterMs } = error.details;
+  if (allow !== undefined) headers.push('Allow', allow);
+  if (status === 429 || status === 503) {
+    headers.push('Retry-After', String(wholeSeconds(retryAfterMs ?? DEFAULT_RETRY_AFTER_MS)));
+  }
+  const kind = challengeKind(error);
+  if (kind !== undefined) headers.push('WWW-Authenticate', context.challenge?.(kind, error) ?? 'Bearer');
+  return { status, headers, body: errorMessage(error, context) };
+}
+
+/** The failure as one JSON-RPC message, also for the last event of a stream. */
+export function errorMessage(error: GatewayError, context: FailureContext): string {
+  const { rpcCode, withoutId } = failureFor(error.code, context.era);
+  const data = publicData(error, context.incidentId);
+  const body = writeJson({
+    code: rpcCode,
+    message: error.message,
+    ...(data === undefined ? {} : { data }),
+  });
+  // The id goes out as the text that came in: as a number, 9007199254740993 would come back as ...992.
+  const id = withoutId || context.idText === undefined ? '' : `"id":${context.idText},`;
+  return `{"jsonrpc":"2.0",${id}"error":${body}}`;
+}
+
+function publicData(error: GatewayError, incidentId: string): Record<string, unknown> | undefined {
+  const { data, retryAfterMs } = error.details;
+  if (error.code === 'internal') return { ...data, incidentId };
+  return retryAfterMs === undefined ? data : { ...data, retryAfterMs };
+}
+
+function challengeKind(error: GatewayError): ChallengeKind | undefined {
+  const failure = FAILURES[error.code];
+  return 'challenge' in failure ? failure.challenge : undefined;
+}
+
+function wholeSeconds(milliseconds: number): number {
+  return Math.max(1, Math.ceil(milliseconds / 1000));
+}

@@ -1,0 +1,14 @@
+// The bytes of server-sent events. A message is one line of JSON, in which a line end is always escaped, so `data`
+// never needs splitting.
+
+export const EVENT_STREAM = 'text/event-stream';
+export const KEEP_ALIVE_COMMENT = ': keep-alive\n\n';
+
+export function eventFrame(json: string, eventId: string | undefined): string {
+  return eventId === undefined ? `data: ${json}\n\n` : `id: ${eventId}\ndata: ${json}\n\n`;
+}
+
+/** An id with empty data: where to resume from before the first message (2025-11-25, transports). */
+export function primingFrame(eventId: string): string {
+  return `id: ${eventId}\ndata:\n\n`;
+}

@@ -1,0 +1,177 @@
+// `/mcp` and `/mcp/{server}`: the steps from a request's headers to an exchange, in order. Nothing of the body is
+// read before all of them have passed.
+import { METHODS, type ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { GatewayError, toGatewayError } from '../errors.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
+import { VERSION_HEADER } from '../protocol/request-headers.ts';
+import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
+import { readAccept } from './accept-header.ts';
+import type { BufferBudget } from './buffer-budget.ts';
+import { HttpReply } from './client-reply.ts';
+import { ALLOWED_METHODS, preflightHeaders } from './cors.ts';
+import { answerEarly } from './early-answer.ts';
+import type { HttpTiming } from './http-timing.ts';
+import type { KeepAliveComments } from './keep-alive-comments.ts';
+import { bodyProblem, readBody } from './read-body.ts';
+
+export interface McpRouteOptions {
+  /** The path of the public URL, without a trailing slash: `` or `/base`. */
+  readonly basePath: string;
+  readonly bodyLimitBytes: number;
+  readonly timing: HttpTiming;
+  readonly budget: BufferBudget;
+  readonly keepAlive: KeepAliveComments;
+  /** Host and Origin. */
+  readonly checkCaller: onRequestHookHandler;
+  isStopping(): boolean;
+  handleExchange(exchange: Exchange): Promise<void>;
+  onSettled(record: ExchangeRecord): void;
+  onFailure(error: GatewayError, record: ExchangeRecord): void;
+}
+
+const SERVER_NAME = /^[a-z](?:[a-z0-9.-]{0,30}[a-z0-9])?$/;
+
+export function registerMcpRoute(app: FastifyInstance, options: McpRouteOptions): void {
+  for (const method of METHODS) {
+    if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  }
+  // Bodies are ours to read, once every check has passed.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  const { basePath } = options;
+  for (const url of ['/mcp', '/mcp/', '/mcp/:server', '/mcp/:server/']) {
+    app.route({
+      method: app.supportedMethods,
+      url: basePath + url,
+      onRequest: [
+        beginExchange(options),
+        refuseWhileStopping(options),
+        options.checkCaller,
+        answerOptions(options),
+        checkMethod,
+        checkHeaders(options),
+      ],
+      handler: (request, reply) => runExchange(request, reply, options),
+    });
+  }
+}
+
+/** From here on the exchange is counted, and settled at the last byte of its answer. */
+function beginExchange({ onSettled }: McpRouteOptions): onRequestHookHandler {
+  return (request, reply, done) => {
+    const view = viewOf(request);
+    if (view !== undefined && !SERVER_NAME.test(view)) return done(new GatewayError('path-unknown'));
+    if (request.method === 'OPTIONS') return done();
+    const { record } = request.edge;
+    record.view = view;
+    record.era = eraOfHeader(headerValue(request.headers, VERSION_HEADER));
+    const { raw } = reply;
+    // The one event that comes on every path: answered, refused, or left by the client midway.
+    raw.once('close', () => {
+      record.httpStatus = raw.headersSent ? raw.statusCode : undefined;
+      record.outcome ??= 'cancelled';
+      record.durationMs = performance.now() - record.startedAt;
+      onSettled(record);
+    });
+    done();
+  };
+}
+
+function refuseWhileStopping({ isStopping }: McpRouteOptions): onRequestHookHandler {
+  return (_request, _reply, done) => done(isStopping() ? new GatewayError('draining') : undefined);
+}
+
+function answerOptions({ timing, isStopping }: McpRouteOptions): onRequestHookHandler {
+  return (request, reply, done) => {
+    if (request.method !== 'OPTIONS') return done();
+    const { edge, headers, raw } = request;
+    reply.hijack();
+    const answer = {
+      status: 204,
+      headers: [...edge.headers, ...preflightHeaders(headers, edge.origin)],
+      body: '',
+    };
+    answerEarly(raw, reply.raw, answer, { timing, closing: isStopping() });
+  };
+}
+
+const checkMethod: onRequestHookHandler = (request, _reply, done) => {
+  const { method } = request;
+  const known = method === 'POST' || method === 'GET' || method === 'DELETE';
+  done(known ? undefined : new GatewayError('http-method', { allow: ALLOWED_METHODS }));
+};
+
+function checkHeaders({ bodyLimitBytes }: McpRouteOptions): onRequestHookHandler {
+  return (request, _reply, done) => {
+    const { method, headers } = request;
+    const accepts = readAccept(headers.accept);
+    if (method === 'GET' && !accepts.events) {
+      return done(new GatewayError('not-acceptable', { text: 'Accept must allow text/event-stream' }));
+    }
+    if (method === 'POST') {
+      if (!accepts.json && !accepts.events) return done(new GatewayError('not-acceptable'));
+      return done(bodyProblem(headers, bodyLimitBytes));
+    }
+    done();
+  };
+}
+
+/** What fails before `hijack` goes to the error handler, which reads off the rest of the body; then it is the reply's. */
+async function runExchange(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: McpRouteOptions,
+): Promise<void> {
+  const bodyHold = options.budget.open();
+  try {
+    const body = await readBody(request.raw, reply.raw, { maxBytes: options.bodyLimitBytes, hold: bodyHold });
+    reply.hijack();
+    const exchange = newExchange(request, reply.raw, body, options);
+    await options.handleExchange(exchange).catch((thrown: unknown) => {
+      exchange.reply.fail(toGatewayError(thrown), undefined, exchange.record.era ?? 'legacy');
+    });
+  } finally {
+    bodyHold.resize(0);
+  }
+}
+
+function newExchange(
+  { edge, headers, method }: FastifyRequest,
+  response: ServerResponse,
+  body: Buffer,
+  { budget, keepAlive, timing, isStopping, onFailure }: McpRouteOptions,
+): Exchange {
+  const { record, principal } = edge;
+  const clientGone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableEnded) clientGone.abort();
+  });
+  const reply = new HttpReply({
+    response,
+    accepts: readAccept(headers.accept),
+    record,
+    headers: edge.headers,
+    keepAlive,
+    hold: budget.open(),
+    maxQueuedBytes: timing.maxQueuedReplyBytes,
+    isStopping,
+    onFailure: (error) => onFailure(error, record),
+  });
+  return {
+    id: record.id,
+    view: record.view,
+    httpMethod: method as Exchange['httpMethod'],
+    headers,
+    body,
+    principal,
+    reply,
+    clientGone: clientGone.signal,
+    record,
+  };
+}
+
+function viewOf(request: FastifyRequest): string | undefined {
+  return (request.params as { server?: string }).server;
+}

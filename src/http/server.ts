@@ -1,0 +1,123 @@
+// The public listener: what MCP clients connect to.
+import { randomUUID } from 'node:crypto';
+import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { originPolicy } from '../access/origin-policy.ts';
+import type { GatewayConfig } from '../config/config.ts';
+import { GatewayError } from '../errors.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
+import { VERSION_HEADER } from '../protocol/request-headers.ts';
+import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { BufferBudget } from './buffer-budget.ts';
+import { callerCheck } from './check-caller.ts';
+import { answerEarly } from './early-answer.ts';
+import { newEdgeContext } from './edge-context.ts';
+import { errorResponse } from './error-response.ts';
+import { fromFastifyError } from './fastify-error.ts';
+import { createHttpListener } from './http-listener.ts';
+import { DEFAULT_HTTP_TIMING, type HttpTiming } from './http-timing.ts';
+import { KeepAliveComments } from './keep-alive-comments.ts';
+import { registerMcpRoute } from './mcp-route.ts';
+
+export interface PublicServerOptions {
+  readonly config: GatewayConfig;
+  readonly logger: Logger;
+  /** Carries one exchange to its answer. What it throws is told to the client as a failure. */
+  handleExchange(exchange: Exchange): Promise<void>;
+  /** Once for each exchange, at the last byte of its answer. */
+  onSettled(record: ExchangeRecord): void;
+  readonly timing?: Partial<HttpTiming>;
+}
+
+export interface PublicServer {
+  /** @returns the URLs it listens on */
+  listen(): Promise<readonly string[]>;
+  /**
+   * The listening socket and idle connections close; every answer from here on is the last on its connection; a
+   * request that still comes on an old one is told 503. Idempotent.
+   */
+  stopAccepting(): void;
+  /** Stops accepting, gives last bytes a moment, then cuts what is open. Idempotent. */
+  close(): Promise<void>;
+  readonly openStreams: number;
+  readonly bufferedBytes: number;
+}
+
+export async function createPublicServer(options: PublicServerOptions): Promise<PublicServer> {
+  const { config, logger, handleExchange, onSettled } = options;
+  const timing = { ...DEFAULT_HTTP_TIMING, ...options.timing };
+  const budget = new BufferBudget(config.maxBufferedBytes);
+  const keepAlive = new KeepAliveComments(timing.keepAliveCommentMs);
+  const checkCaller = callerCheck(originPolicy({ ...config, listenHost: config.listen.host }));
+  const isStopping = () => listener.stopping;
+
+  const app = fastify({
+    logger: false,
+    genReqId: () => randomUUID(),
+    exposeHeadRoutes: false,
+    frameworkErrors: (error, request, reply) =>
+      refuse(error, request as FastifyRequest, reply as FastifyReply),
+  });
+  app.decorateRequest('edge');
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.edge = newEdgeContext(request);
+    done();
+  });
+  app.setErrorHandler(refuse);
+  app.setNotFoundHandler({ preHandler: checkCaller }, () => {
+    throw new GatewayError('path-unknown');
+  });
+  registerMcpRoute(app, {
+    basePath: new URL(config.publicUrl).pathname.replace(/\/$/, ''),
+    bodyLimitBytes: config.bodyLimitBytes,
+    timing,
+    budget,
+    keepAlive,
+    checkCaller,
+    isStopping,
+    handleExchange,
+    onSettled,
+    onFailure: reportFailure,
+  });
+  await app.ready();
+
+  const listener = createHttpListener({ ...config.listen, timing, handler: app.routing });
+
+  /** The one place where a request ends that became no exchange. */
+  function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    reply.hijack();
+    const error = fromFastifyError(thrown);
+    const edge = request.edge ?? newEdgeContext(request);
+    edge.record.outcome ??= error.code;
+    reportFailure(error, edge.record);
+    const { status, headers, body } = errorResponse(error, {
+      era: eraOfHeader(headerValue(request.headers, VERSION_HEADER)) ?? 'legacy',
+      idText: undefined,
+      incidentId: request.id,
+    });
+    const answer = { status, headers: [...edge.headers, ...headers], body };
+    answerEarly(request.raw, reply.raw, answer, { timing, closing: isStopping() });
+  }
+
+  function reportFailure(error: GatewayError, record: ExchangeRecord): void {
+    record.reason ??= error.details.reason;
+    if (error.code === 'internal')
+      logger.error({ incidentId: record.id, err: error.cause ?? error }, 'internal error');
+  }
+
+  return {
+    listen: listener.listen,
+    stopAccepting: listener.stopAccepting,
+    async close() {
+      await listener.close();
+      await app.close();
+    },
+    get openStreams() {
+      return keepAlive.size;
+    },
+    get bufferedBytes() {
+      return budget.usedBytes;
+    },
+  };
+}
