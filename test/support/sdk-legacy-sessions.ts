@@ -1,27 +1,37 @@
 // Streamable HTTP with sessions and resumable streams, as the legacy revisions have it: one transport and one server
-// object a session, wired by hand as the SDK's own entry serves legacy clients without sessions only.
+// object a session. Both SDKs leave this to be wired by hand, and their transports are of one shape.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
-import {
-  type EventStore,
-  isInitializeRequest,
-  type JSONRPCMessage,
-  type McpServerFactory,
-} from '@modelcontextprotocol/server';
+import { isInitializeRequest, type JSONRPCMessage } from '@modelcontextprotocol/server';
 
 /** What a client waits before it resumes a stream that broke off; short, as tests wait for it. */
 const RETRY_MS = 100;
 
-export class LegacySessions {
-  readonly #factory: McpServerFactory;
-  readonly #transports = new Map<string, NodeStreamableHTTPServerTransport>();
+export interface SessionTransport {
+  readonly sessionId?: string | undefined;
+  onclose?: (() => void) | undefined;
+  handleRequest(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void>;
+  close(): Promise<void>;
+}
 
-  constructor(factory: McpServerFactory) {
-    this.#factory = factory;
+export interface SessionTransportOptions {
+  sessionIdGenerator(): string;
+  onsessioninitialized(sessionId: string): void;
+  eventStore: SessionEvents;
+  retryInterval: number;
+}
+
+/** Makes a transport with these options and connects a server to it. */
+export type OpenSession = (options: SessionTransportOptions) => Promise<SessionTransport>;
+
+export class LegacySessions {
+  readonly #openSession: OpenSession;
+  readonly #transports = new Map<string, SessionTransport>();
+
+  constructor(openSession: OpenSession) {
+    this.#openSession = openSession;
   }
 
-  /** Serves one request; `body` is its parsed JSON, undefined for GET and DELETE. */
   async handle(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
     const sessionId = request.headers['mcp-session-id'];
     if (typeof sessionId === 'string') {
@@ -34,32 +44,26 @@ export class LegacySessions {
     await transport.handleRequest(request, response, body);
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#transports.values()].map((transport) => transport.close()));
-  }
-
-  async #open(): Promise<NodeStreamableHTTPServerTransport> {
-    const transport = new NodeStreamableHTTPServerTransport({
+  async #open(): Promise<SessionTransport> {
+    const transport = await this.#openSession({
       sessionIdGenerator: randomUUID,
-      eventStore: new MemoryEventStore(),
+      eventStore: new SessionEvents(),
       retryInterval: RETRY_MS,
       onsessioninitialized: (sessionId) => {
         this.#transports.set(sessionId, transport);
       },
     });
-    const server = await this.#factory({ era: 'legacy' });
-    await server.connect(transport);
-    const close = transport.onclose;
+    const onclose = transport.onclose;
     transport.onclose = () => {
       if (transport.sessionId !== undefined) this.#transports.delete(transport.sessionId);
-      close?.();
+      onclose?.();
     };
     return transport;
   }
 }
 
 /** Keeps the messages of one session, in order; an event's id is its place in that order. */
-class MemoryEventStore implements EventStore {
+class SessionEvents {
   readonly #events: { streamId: string; message: JSONRPCMessage }[] = [];
 
   async storeEvent(streamId: string, message: JSONRPCMessage): Promise<string> {
@@ -78,8 +82,9 @@ class MemoryEventStore implements EventStore {
     const streamId = this.#events[last - 1]?.streamId;
     if (streamId === undefined) throw new Error('Unknown event id');
     for (const [index, event] of this.#events.entries()) {
-      if (index < last || event.streamId !== streamId || Object.keys(event.message).length === 0) continue;
-      await send(String(index + 1), event.message);
+      const isPriming = Object.keys(event.message).length === 0;
+      if (index >= last && event.streamId === streamId && !isPriming)
+        await send(String(index + 1), event.message);
     }
     return streamId;
   }

@@ -1,10 +1,9 @@
 // Serves a factory of SDK v2 servers over HTTP or stdio to clients of one era or of both.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
+import type { IncomingMessage } from 'node:http';
 import {
   localhostHostValidation,
   localhostOriginValidation,
+  NodeStreamableHTTPServerTransport,
   toNodeHandler,
 } from '@modelcontextprotocol/node';
 import {
@@ -15,6 +14,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { LegacySessions } from './sdk-legacy-sessions.ts';
+import { listenOnLoopback } from './sdk-listen.ts';
 
 export type ServedEra = 'dual' | 'modern' | 'legacy';
 
@@ -39,35 +39,27 @@ export async function serveOverHttp(
   factory: McpServerFactory,
   { era, port }: { era: ServedEra; port: number },
 ): Promise<ServedOverHttp> {
-  const sessions = new LegacySessions(factory);
+  const sessions = new LegacySessions(async (options) => {
+    const transport = new NodeStreamableHTTPServerTransport(options);
+    const server = await factory({ era: 'legacy' });
+    await server.connect(transport);
+    return transport;
+  });
   const modern = createMcpHandler(factory, { legacy: 'reject', onerror: () => {} });
   const serveModern = toNodeHandler(modern);
   const validHost = localhostHostValidation();
   const validOrigin = localhostOriginValidation();
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const origin = await listenOnLoopback(async (request, response, body) => {
     if (!validHost(request, response) || !validOrigin(request, response)) return;
-    const body = request.method === 'POST' ? await json(request).catch(() => undefined) : undefined;
     if (era === 'legacy' || (era === 'dual' && isLegacy(request, body))) {
       await sessions.handle(request, response, body);
     } else {
       // The SDK's type for a request knows no exact optional properties, so a plain one does not fit it.
       await serveModern(request as Parameters<typeof serveModern>[0], response, body);
     }
-  }
-
-  const server = createServer((request, response) => {
-    handle(request, response).catch((error) => {
-      process.stderr.write(`${String(error)}\n`);
-      if (!response.headersSent) response.writeHead(500);
-      response.end();
-    });
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, '127.0.0.1', resolve);
-  });
-  const { port: boundPort } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${boundPort}/mcp`, notify: modern.notify };
+  }, port);
+  return { url: `${origin}/mcp`, notify: modern.notify };
 }
 
 function isLegacy(request: IncomingMessage, body: unknown): boolean {
