@@ -1,0 +1,119 @@
+// Reads the body of an answer, as one bounded piece or as the messages of an event stream. Always as fast as it
+// comes: a body that is paused and resumed only on drain would hold its connection for ever once its reader is gone.
+import { readJson } from '../protocol/json-text.ts';
+import type { HttpAnswer } from './http-endpoint.ts';
+import { SseReader } from './sse-reader.ts';
+import { unavailable, wireFailure } from './upstream-http-error.ts';
+
+export type MediaType = 'json' | 'events' | 'other';
+
+/** What kind of answer it is; parameters such as a charset do not matter. A body without a type is taken for JSON. */
+export function mediaTypeOf({ headers }: HttpAnswer): MediaType {
+  const type = (headers['content-type'] ?? 'application/json').split(';', 1)[0]?.trim().toLowerCase();
+  if (isEncoded(headers['content-encoding'])) return 'other';
+  if (type === 'text/event-stream') return 'events';
+  return type === 'application/json' ? 'json' : 'other';
+}
+
+/**
+ * Hands over chunks until the body ends. `onChunk` returns false to stop: the connection is then broken off.
+ *
+ * @throws GatewayError server-unavailable when the connection breaks, or the signal's reason when it was aborted
+ */
+export function readChunks(
+  { body }: HttpAnswer,
+  signal: AbortSignal,
+  onChunk: (chunk: Buffer) => boolean,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  body.on('data', (chunk: Buffer) => {
+    try {
+      if (onChunk(chunk)) return;
+    } catch (thrown) {
+      reject(thrown);
+    }
+    resolve();
+    body.destroy();
+  });
+  body.once('end', resolve);
+  body.on('error', (error) => reject(signal.aborted ? signal.reason : wireFailure(error)));
+  // After `end` or `error` this settles nothing; it is for a body that was destroyed by somebody else.
+  body.once('close', () =>
+    reject(signal.aborted ? signal.reason : wireFailure(new Error('the body was cut'))),
+  );
+  return promise;
+}
+
+/** @throws GatewayError server-unavailable when the body is over the limit: it is refused before it is joined */
+export async function readBytes(answer: HttpAnswer, signal: AbortSignal, maxBytes: number): Promise<Buffer> {
+  const announced = Number(answer.headers['content-length'] ?? 0);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const fits = (more: number) => bytes + more <= maxBytes;
+  if (fits(announced)) {
+    await readChunks(answer, signal, (chunk) => {
+      const taken = fits(chunk.length);
+      bytes += chunk.length;
+      if (taken) chunks.push(chunk);
+      return taken;
+    });
+  } else {
+    answer.body.on('error', () => {}).destroy();
+  }
+  if (Math.max(announced, bytes) > maxBytes) throw tooLarge(maxBytes);
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, bytes);
+}
+
+export interface EventBodyHandlers {
+  /** The data of an event that carries a message (`message`, or no type at all), parsed. */
+  onValue(value: unknown): void;
+  /** Data that is not JSON. */
+  onNoise(data: string): void;
+  /** An event of another type. */
+  onOther?(type: string, data: string): void;
+  onId?(id: string): void;
+  onRetry?(delayMs: number): void;
+}
+
+/**
+ * Reads an event stream to its end.
+ *
+ * @throws GatewayError server-unavailable when it breaks or an event is over the limit
+ */
+export async function readEvents(
+  answer: HttpAnswer,
+  signal: AbortSignal,
+  maxEventBytes: number,
+  handlers: EventBodyHandlers,
+): Promise<void> {
+  let oversized = false;
+  const onEvent = (data: string, type: string | undefined) => {
+    if (type !== undefined && type !== 'message') handlers.onOther?.(type, data);
+    else readValue(data, handlers);
+  };
+  const reader = new SseReader({ ...handlers, onEvent }, maxEventBytes);
+  await readChunks(answer, signal, (chunk) => {
+    oversized = !reader.write(chunk);
+    return !oversized;
+  });
+  if (oversized) throw tooLarge(maxEventBytes);
+}
+
+function readValue(data: string, handlers: EventBodyHandlers): void {
+  let value: unknown;
+  try {
+    value = readJson(data);
+  } catch {
+    handlers.onNoise(data);
+    return;
+  }
+  handlers.onValue(value);
+}
+
+function isEncoded(encoding: string | undefined): boolean {
+  return encoding !== undefined && encoding.trim().toLowerCase() !== 'identity';
+}
+
+function tooLarge(maxBytes: number) {
+  return unavailable('message-too-large', `a message of the server is over maxMessage (${maxBytes} bytes)`);
+}

@@ -1,0 +1,108 @@
+// One request to a server's URL and the head of its answer: undici's `request`, and the redirects that are followed.
+// A redirect never leaves the origin, so no header of ours does either (F52).
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { OutboundUse } from './outbound.ts';
+import type { HeaderMap } from './upstream-headers.ts';
+import { unavailable, wireFailure } from './upstream-http-error.ts';
+
+export interface HttpRequest {
+  readonly method: 'POST' | 'GET' | 'DELETE';
+  readonly headers: HeaderMap;
+  readonly body?: Buffer;
+  readonly use: OutboundUse;
+  /** Aborting breaks the exchange at any time, also while its answer's body is read. */
+  readonly signal: AbortSignal;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** To be read to its end, discarded or destroyed: until then it holds a connection. */
+  readonly body: Dispatcher.ResponseData['body'];
+}
+
+const MAX_REDIRECTS = 3;
+/** A body that nobody wants is read up to here, to keep its connection; beyond it the connection goes. */
+const MAX_DISCARDED_BYTES = 64 * 1024;
+const DISCARD_TIMEOUT_MS = 1_000;
+
+export class HttpEndpoint {
+  readonly #dispatcherFor: (use: OutboundUse) => Dispatcher;
+  #url: URL;
+
+  constructor(url: URL, dispatcherFor: (use: OutboundUse) => Dispatcher) {
+    this.#url = url;
+    this.#dispatcherFor = dispatcherFor;
+  }
+
+  get url(): URL {
+    return this.#url;
+  }
+
+  /**
+   * Sends one request, once, and follows 307 and 308 within the origin with method and body kept.
+   *
+   * @throws GatewayError server-unavailable, or the signal's reason when aborted
+   */
+  async send(request: HttpRequest): Promise<HttpAnswer> {
+    let url = this.#url;
+    let permanent = true;
+    for (let redirects = 0; ; redirects += 1) {
+      const answer = await this.#sendTo(url, request);
+      if (answer.status !== 307 && answer.status !== 308) return answer;
+      discard(answer);
+      if (redirects === MAX_REDIRECTS)
+        throw unavailable('redirect-refused', 'the server redirects in circles');
+      url = redirectTarget(url, answer.headers.location);
+      permanent &&= answer.status === 308;
+      if (permanent) this.#url = url;
+    }
+  }
+
+  async #sendTo(url: URL, { method, headers, body, use, signal }: HttpRequest): Promise<HttpAnswer> {
+    try {
+      const {
+        statusCode,
+        headers: answered,
+        body: answerBody,
+      } = await this.#dispatcherFor(use).request({
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method,
+        headers,
+        signal,
+        ...(body === undefined ? {} : { body }),
+      });
+      return { status: statusCode, headers: answered, body: answerBody };
+    } catch (thrown) {
+      if (signal.aborted) throw signal.reason;
+      throw wireFailure(thrown);
+    }
+  }
+}
+
+function redirectTarget(from: URL, location: string | string[] | undefined): URL {
+  const text = typeof location === 'string' ? location : '';
+  const target = text !== '' && URL.canParse(text, from.href) ? new URL(text, from) : undefined;
+  if (target === undefined) throw unavailable('redirect-refused', 'the server redirects to nowhere');
+  if (target.origin !== from.origin) {
+    throw unavailable(
+      'redirect-refused',
+      'the server redirects to another origin; configure that URL instead',
+    );
+  }
+  return target;
+}
+
+/** Gets rid of a body that says nothing to us, without waiting for it. */
+export function discard({ body }: HttpAnswer): void {
+  const timer = setTimeout(() => body.destroy(), DISCARD_TIMEOUT_MS).unref();
+  body.once('close', () => clearTimeout(timer));
+  body.on('error', () => {});
+  let bytes = 0;
+  body.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_DISCARDED_BYTES) body.destroy();
+  });
+}

@@ -1,0 +1,318 @@
+// The wire to a server over Streamable HTTP, in both eras: each message its own POST. What a modern request needs
+// stands in the request itself; a legacy leg has a session, a stream of its own, and an end.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { HttpServerConfig } from '../config/config.ts';
+import type { GatewayError } from '../errors.ts';
+import type {
+  JsonRpcId,
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcOutcome,
+  JsonRpcRequest,
+} from '../protocol/json-rpc.ts';
+import { readMessage } from '../protocol/json-rpc.ts';
+import { writeJson } from '../protocol/json-text.ts';
+import { SESSION_HEADER } from '../protocol/request-headers.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { runCallExchange } from './call-exchange.ts';
+import { CallSlots } from './call-slots.ts';
+import { discard, HttpEndpoint } from './http-endpoint.ts';
+import { followLegacyEventStream } from './legacy-event-stream.ts';
+import type { Outbound } from './outbound.ts';
+import { type PendingCall, PendingCalls } from './pending-calls.ts';
+import { readRefusal } from './refusal.ts';
+import type { ServerTransport, TransportEvents, UpstreamCall } from './transport.ts';
+import {
+  baseHeaders,
+  type HeaderMap,
+  type LegacyLeg,
+  legacyPostHeaders,
+  modernPostHeaders,
+  modernVersionOf,
+  notificationHeaders,
+  sessionHeaders,
+  streamHeaders,
+} from './upstream-headers.ts';
+import { unavailable, wireReasonOf } from './upstream-http-error.ts';
+
+export interface HttpTransport extends ServerTransport {
+  /**
+   * Opens a legacy server's own event stream; call it once the handshake is done. Nothing happens where the server
+   * offers none. Idempotent.
+   */
+  startEventStream(): void;
+  /** Messages of the server that were dropped: they named no call of ours, or were none at all. */
+  readonly strayMessages: number;
+}
+
+export interface HttpTransportOptions {
+  /**
+   * After `onClosed('session-lost')` calls in flight are not broken off: each settles by itself, with the reason
+   * `session-lost` if the server had not taken it.
+   */
+  readonly events: TransportEvents;
+  readonly outbound: Outbound;
+  readonly logger: Logger;
+}
+
+/** No I/O happens before the first message. */
+export function openHttpTransport(config: HttpServerConfig, options: HttpTransportOptions): HttpTransport {
+  return new StreamableHttpTransport(config, options);
+}
+
+/** What is not answered by a result has this long to be taken. */
+const HAND_OVER_TIMEOUT_MS = 30_000;
+const DELETE_TIMEOUT_MS = 2_000;
+const SESSION_ID = /^[\x21-\x7e]+$/;
+const NEW_LEG: LegacyLeg = { version: undefined, sessionId: undefined };
+const LISTEN = 'subscriptions/listen';
+
+class StreamableHttpTransport implements HttpTransport {
+  readonly kind = 'http';
+  readonly #config: HttpServerConfig;
+  readonly #events: TransportEvents;
+  readonly #logger: Logger;
+  readonly #endpoint: HttpEndpoint;
+  readonly #base: HeaderMap;
+  readonly #calls = new PendingCalls();
+  readonly #slots: CallSlots;
+  /** Calls in flight, to be broken off by `close`. */
+  readonly #exchanges = new Set<AbortController>();
+  /** Aborts when nothing more is to be sent: closed, or the session is gone. */
+  readonly #session = new AbortController();
+  readonly #work = new Set<Promise<void>>();
+  #leg = NEW_LEG;
+  /** Why nothing more is sent. */
+  #ended: GatewayError | undefined;
+  #closing: Promise<void> | undefined;
+  #streaming = false;
+  #strayMessages = 0;
+
+  constructor(config: HttpServerConfig, { events, outbound, logger }: HttpTransportOptions) {
+    this.#config = config;
+    this.#events = events;
+    this.#logger = logger;
+    this.#endpoint = new HttpEndpoint(new URL(config.url), (use) => outbound.dispatcherFor(config, use));
+    this.#base = baseHeaders(config);
+    this.#slots = new CallSlots(config);
+  }
+
+  get open(): boolean {
+    return this.#ended === undefined;
+  }
+
+  get strayMessages(): number {
+    return this.#strayMessages;
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#leg = { ...this.#leg, version };
+  }
+
+  async call(call: UpstreamCall): Promise<JsonRpcOutcome> {
+    // A subscription waits for ever by design: it would keep a slot from the calls that end.
+    const release = call.method === LISTEN ? undefined : await this.#slots.acquire(call.signal);
+    try {
+      if (this.#ended !== undefined) throw this.#ended;
+      return await this.#exchange(call);
+    } finally {
+      release?.();
+    }
+  }
+
+  async notify(message: JsonRpcNotification): Promise<void> {
+    try {
+      await this.#handOver(message, notificationHeaders(this.#base, this.#leg, message));
+    } catch (thrown) {
+      if (this.open) throw thrown;
+    }
+  }
+
+  /** An answer that cannot be delivered is logged, no more: the call that asks for it shows the failure. */
+  async respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void> {
+    try {
+      await this.#handOver({ jsonrpc: '2.0', id, ...outcome }, legacyPostHeaders(this.#base, this.#leg));
+    } catch (thrown) {
+      this.#logger.debug({ err: thrown }, 'an answer to the server was not delivered');
+    }
+  }
+
+  startEventStream(): void {
+    if (this.#streaming || !this.open) return;
+    this.#streaming = true;
+    const stream = followLegacyEventStream({
+      endpoint: this.#endpoint,
+      maxMessageBytes: this.#config.maxMessageBytes,
+      logger: this.#logger,
+      signal: this.#session.signal,
+      headers: (lastEventId) => streamHeaders(this.#base, this.#leg, lastEventId),
+      onValue: (value) => this.#receiveUnsolicited(value),
+      onNoise: () => this.#stray(),
+      onNotFound: () => {
+        if (this.#leg.sessionId !== undefined) this.#loseSession();
+      },
+    });
+    this.#track(stream);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const wasOpen = this.open;
+    const closed = unavailable('closed', 'the link was closed');
+    this.#end(closed);
+    this.#calls.failAll(closed);
+    for (const exchange of this.#exchanges) exchange.abort(closed);
+    if (wasOpen) await this.#deleteSession();
+    await Promise.all(this.#work);
+    if (wasOpen) this.#events.onClosed('closed');
+  }
+
+  #exchange(call: UpstreamCall): Promise<JsonRpcOutcome> {
+    const modern = modernVersionOf(call.params) !== undefined;
+    const leg = call.method === 'initialize' ? NEW_LEG : this.#leg;
+    const stop = new AbortController();
+    const pending = this.#calls.open(call, ({ id, method }) => {
+      stop.abort(call.signal.reason);
+      // On a modern leg closing the stream says it all; `initialize` must not be cancelled on a legacy one.
+      if (!modern && method !== 'initialize') this.#cancel(id);
+    });
+    this.#exchanges.add(stop);
+    const exchange = runCallExchange({
+      endpoint: this.#endpoint,
+      pending,
+      headers: modern
+        ? modernPostHeaders(this.#base, pending.request, call.paramHeaders ?? {})
+        : legacyPostHeaders(this.#base, leg),
+      resumeHeaders: modern ? undefined : (lastEventId) => streamHeaders(this.#base, this.#leg, lastEventId),
+      maxMessageBytes: this.#config.maxMessageBytes,
+      signal: stop.signal,
+      onAccepted: (headers) => {
+        if (call.method === 'initialize') this.#adoptSession(headers);
+      },
+      onSessionLost: () => this.#loseSession(),
+      onMessage: (message) => this.#receive(message, pending, modern),
+      onNoise: () => this.#stray(),
+    });
+    const settled = exchange.catch((thrown: unknown) => {
+      if (wireReasonOf(thrown) === 'session-lost') this.#loseSession();
+      pending.fail(thrown);
+    });
+    this.#track(settled.finally(() => this.#exchanges.delete(stop)));
+    return pending.outcome;
+  }
+
+  #adoptSession(headers: IncomingHttpHeaders): void {
+    const sessionId = headers[SESSION_HEADER];
+    if (sessionId !== undefined && (typeof sessionId !== 'string' || !SESSION_ID.test(sessionId))) {
+      throw unavailable('session-id-invalid', 'the session id of the server is no single visible ASCII text');
+    }
+    this.#leg = { ...NEW_LEG, sessionId };
+  }
+
+  /** @returns true when the message is the response to `pending` */
+  #receive(message: JsonRpcMessage, pending: PendingCall, modern: boolean): boolean {
+    if (message.kind === 'response') {
+      if (this.#calls.find(message.id) !== pending) {
+        this.#stray();
+        return false;
+      }
+      pending.settle(message.outcome);
+      return true;
+    }
+    if (message.kind === 'request' && modern) {
+      // This revision has no requests of servers, and no way to answer one.
+      this.#stray();
+    } else if (message.kind === 'request' && message.method === 'ping') {
+      this.#events.onUnsolicited(asServerMessage(message));
+    } else if (!pending.deliver(asServerMessage(message))) {
+      this.#stray();
+    }
+    return false;
+  }
+
+  #receiveUnsolicited(value: unknown): void {
+    for (const item of Array.isArray(value) ? value : [value]) {
+      const message = readMessage(item);
+      if (message.kind === 'request' || message.kind === 'notification') {
+        this.#events.onUnsolicited(asServerMessage(message));
+      } else {
+        this.#stray();
+      }
+    }
+  }
+
+  /** Told once to whoever runs the gateway, then counted: a server that does it does it all the time. */
+  #stray(): void {
+    this.#strayMessages += 1;
+    if (this.#strayMessages === 1) this.#logger.warn('the server sent a message that belongs to nothing');
+  }
+
+  #cancel(requestId: number): void {
+    const cancelled = { method: 'notifications/cancelled', params: { requestId } };
+    this.#track(
+      this.notify({ jsonrpc: '2.0', ...cancelled }).catch((thrown: unknown) => {
+        this.#logger.debug({ err: thrown }, 'a cancellation was not delivered');
+      }),
+    );
+  }
+
+  /** @throws GatewayError when the server does not take the message */
+  async #handOver(message: object, headers: HeaderMap): Promise<void> {
+    if (this.#ended !== undefined) return;
+    const signal = AbortSignal.any([this.#session.signal, AbortSignal.timeout(HAND_OVER_TIMEOUT_MS)]);
+    const body = Buffer.from(writeJson(message));
+    const answer = await this.#endpoint.send({ method: 'POST', headers, body, use: 'calls', signal });
+    if (answer.status < 300) return discard(answer);
+    try {
+      const { code } = await readRefusal(
+        answer,
+        { id: undefined, inSession: SESSION_HEADER in headers },
+        signal,
+      );
+      throw unavailable('http-status', `the server refused a message with code ${code}`);
+    } catch (thrown) {
+      if (wireReasonOf(thrown) === 'session-lost') this.#loseSession();
+      throw thrown;
+    }
+  }
+
+  async #deleteSession(): Promise<void> {
+    if (this.#leg.sessionId === undefined) return;
+    const headers = sessionHeaders(this.#base, this.#leg);
+    try {
+      const signal = AbortSignal.timeout(DELETE_TIMEOUT_MS);
+      discard(await this.#endpoint.send({ method: 'DELETE', headers, use: 'calls', signal }));
+    } catch (thrown) {
+      this.#logger.debug({ err: thrown }, 'the session of the server was not ended');
+    }
+  }
+
+  #loseSession(): void {
+    if (!this.open) return;
+    this.#end(unavailable('session-lost', 'the server has forgotten the session'));
+    this.#events.onClosed('session-lost');
+  }
+
+  #end(because: GatewayError): void {
+    this.#ended ??= because;
+    this.#slots.close(this.#ended);
+    this.#session.abort(this.#ended);
+  }
+
+  #track(work: Promise<void>): void {
+    this.#work.add(work);
+    void work.finally(() => this.#work.delete(work));
+  }
+}
+
+function asServerMessage(
+  message: Extract<JsonRpcMessage, { kind: 'request' | 'notification' }>,
+): JsonRpcRequest | JsonRpcNotification {
+  const { method, params } = message;
+  const body = { jsonrpc: '2.0', method, ...(params && { params }) } as const;
+  return message.kind === 'request' ? { ...body, id: message.id } : body;
+}

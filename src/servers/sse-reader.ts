@@ -1,0 +1,53 @@
+// Bytes of an event stream in, events out. The grammar is eventsource-parser's (WHATWG HTML, 9.2.6); ours are the
+// decoding, which keeps a character that was cut in two, and the cap on what one event may hold.
+import { createParser, type EventSourceParser } from 'eventsource-parser';
+
+export interface SseEvents {
+  /** An event with data; `type` is undefined where the stream named none. An event without data never gets here. */
+  onEvent(data: string, type: string | undefined): void;
+  /** The stream's new resume point; the empty string takes it back. */
+  onId?(id: string): void;
+  onRetry?(delayMs: number): void;
+}
+
+/** Room in the parser's buffer for field names and line ends, so that data of exactly the cap passes. */
+const SYNTAX_ROOM = 1_024;
+
+export class SseReader {
+  readonly #parser: EventSourceParser;
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  #oversized = false;
+
+  /** @param maxEventBytes of data in one event, in UTF-8 */
+  constructor(events: SseEvents, maxEventBytes: number) {
+    this.#parser = createParser({
+      maxBufferSize: maxEventBytes + SYNTAX_ROOM,
+      onEvent: ({ data, event }) => {
+        if (this.#oversized || data === '') return;
+        if (exceeds(data, maxEventBytes)) this.#oversized = true;
+        else events.onEvent(data, event);
+      },
+      onId: (id) => events.onId?.(id),
+      onRetry: (delayMs) => events.onRetry?.(delayMs),
+      onError: (error) => {
+        if (error.type === 'max-buffer-size-exceeded') this.#oversized = true;
+      },
+    });
+  }
+
+  /**
+   * Reads a chunk; events that are complete before the cap is passed are still delivered.
+   *
+   * @returns false once an event was over the cap: nothing more is read, and nothing is kept
+   */
+  write(chunk: Uint8Array): boolean {
+    if (!this.#oversized) this.#parser.feed(this.#decoder.decode(chunk, { stream: true }));
+    return !this.#oversized;
+  }
+}
+
+/** Counts bytes only where the number of UTF-16 units leaves it open. */
+function exceeds(text: string, maxBytes: number): boolean {
+  if (text.length > maxBytes) return true;
+  return text.length * 3 > maxBytes && Buffer.byteLength(text, 'utf8') > maxBytes;
+}
