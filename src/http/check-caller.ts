@@ -1,21 +1,28 @@
 // Origin and Host, for Fastify: the first thing that is asked of a request, whatever its path or method.
 import type { onRequestHookHandler } from 'fastify';
-import { checkHost, checkOrigin, type OriginPolicy } from '../access/origin-policy.ts';
+import { checkHost, type HostPolicy } from '../access/host-policy.ts';
+import { checkOrigin, type OriginPolicy } from '../access/origin-policy.ts';
 import { GatewayError } from '../errors.ts';
 import { corsHeaders } from './cors.ts';
 
 const ABSOLUTE_TARGET = /^https?:\/\/([^/?#]*)/i;
 
-export function callerCheck(policy: OriginPolicy): onRequestHookHandler {
+export function callerCheck(origins: OriginPolicy, hosts: HostPolicy): onRequestHookHandler {
   return ({ edge, headers, raw }, _reply, done) => {
-    edge.origin = checkOrigin(headers.origin, policy);
+    edge.origin = checkOrigin(headers.origin, origins);
     edge.headers = corsHeaders(edge.origin);
     if (edge.origin.kind === 'refused') return done(new GatewayError('origin-refused'));
-    // An absolute target stands above the Host header (RFC 9112, section 3.2.2).
-    const host = ABSOLUTE_TARGET.exec(raw.url ?? '')?.[1] ?? headers.host;
-    const verdict = checkHost(host, policy);
-    if (verdict === 'allowed') return done();
-    const code = verdict === 'refused' ? 'host-refused' : 'request-malformed';
-    done(new GatewayError(code, { reason: 'host' }));
+    done(hostProblem(raw.url, headers.host, hosts));
   };
+}
+
+/** An absolute target stands above the Host header (RFC 9112, section 3.2.2). */
+export function hostProblem(
+  target: string | undefined,
+  header: string | undefined,
+  policy: HostPolicy,
+): GatewayError | undefined {
+  const verdict = checkHost(ABSOLUTE_TARGET.exec(target ?? '')?.[1] ?? header, policy);
+  if (verdict === 'allowed') return undefined;
+  return new GatewayError(verdict === 'refused' ? 'host-refused' : 'request-malformed', { reason: 'host' });
 }

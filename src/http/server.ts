@@ -1,6 +1,7 @@
 // The public listener: what MCP clients connect to.
 import { randomUUID } from 'node:crypto';
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { publicHostPolicy } from '../access/host-policy.ts';
 import { originPolicy } from '../access/origin-policy.ts';
 import type { GatewayConfig } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
@@ -49,7 +50,11 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
   const timing = { ...DEFAULT_HTTP_TIMING, ...options.timing };
   const budget = new BufferBudget(config.maxBufferedBytes);
   const keepAlive = new KeepAliveComments(timing.keepAliveCommentMs);
-  const checkCaller = callerCheck(originPolicy({ ...config, listenHost: config.listen.host }));
+  const listenHost = config.listen.host;
+  const checkCaller = callerCheck(
+    originPolicy({ ...config, listenHost }),
+    publicHostPolicy({ ...config, listenHost }),
+  );
   const isStopping = () => listener.stopping;
 
   const app = fastify({

@@ -1,5 +1,11 @@
-// The one logger: pino, JSON lines on standard output, redacted by structure and by registered secret value.
-import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
+// The one logger: pino, JSON lines on standard output, each redacted as a whole just before it is written.
+import {
+  type DestinationStream,
+  destination as openDestination,
+  type Logger as PinoLogger,
+  pino,
+} from 'pino';
+import { createRedact } from './redaction.ts';
 
 export type Logger = PinoLogger;
 
@@ -7,9 +13,37 @@ export interface LoggerOptions {
   readonly level: string;
   /** Values that must never appear in a line, wherever they turn up. */
   readonly secrets: readonly string[];
+  /** Standard output, buffered, when absent. */
   readonly destination?: DestinationStream;
 }
 
-export function createLogger({ level, destination }: LoggerOptions): Logger {
-  return destination === undefined ? pino({ level, base: null }) : pino({ level, base: null }, destination);
+/** Below sonic-boom's 16 KiB write size: a fuller buffer would be cut into several writes. */
+const BUFFER_BYTES = 8 * 1024;
+const FLUSH_EVERY_MS = 200;
+const STANDARD_OUTPUT = 1;
+
+export function createLogger({ level, secrets, destination = standardOutput() }: LoggerOptions): Logger {
+  const redact = createRedact(secrets);
+  // After serialization nothing can add to the line any more: not a serializer, not an error's own properties.
+  const redacted: DestinationStream & { flush(callback: (error?: Error) => void): void } = {
+    write: (line) => destination.write(redact(line)),
+    flush: (callback) => flushOf(destination, callback),
+  };
+  return pino({ level, base: null }, redacted);
+}
+
+/** pino flushes it when the process exits, whatever the reason short of SIGKILL. */
+function standardOutput(): DestinationStream {
+  return openDestination({
+    dest: STANDARD_OUTPUT,
+    minLength: BUFFER_BYTES,
+    periodicFlush: FLUSH_EVERY_MS,
+    sync: false,
+  });
+}
+
+function flushOf(destination: DestinationStream, callback: (error?: Error) => void): void {
+  const { flush } = destination as { flush?: (callback: (error?: Error) => void) => void };
+  if (flush === undefined) callback();
+  else flush.call(destination, callback);
 }

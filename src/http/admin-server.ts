@@ -1,0 +1,87 @@
+// The admin listener: probes, metrics and status, for the operator and never for clients.
+import { randomUUID } from 'node:crypto';
+import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { GatewayConfig } from '../config/config.ts';
+import { GatewayError } from '../errors.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { adminCallerCheck, adminTokenCheck } from './admin-guard.ts';
+import { answerEarly } from './early-answer.ts';
+import { errorResponse } from './error-response.ts';
+import { fromFastifyError } from './fastify-error.ts';
+import { createHttpListener } from './http-listener.ts';
+import { DEFAULT_HTTP_TIMING, type HttpTiming } from './http-timing.ts';
+
+export interface AdminServerOptions {
+  readonly config: NonNullable<GatewayConfig['admin']>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** What `/status` shows: no arguments, no tokens, no session ids. */
+  status(): unknown;
+  /** Whether traffic should come here now, and if not, why, in public words. */
+  isReady(): { readonly ready: boolean; readonly reason?: string };
+  readonly timing?: Partial<HttpTiming>;
+}
+
+export interface AdminServer {
+  /** @returns the URLs it listens on */
+  listen(): Promise<readonly string[]>;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+export async function createAdminServer(options: AdminServerOptions): Promise<AdminServer> {
+  const { config, logger, metrics, status, isReady } = options;
+  const timing = { ...DEFAULT_HTTP_TIMING, ...options.timing };
+  const app = fastify({
+    logger: false,
+    genReqId: () => randomUUID(),
+    frameworkErrors: (error, request, reply) =>
+      refuse(error, request as FastifyRequest, reply as FastifyReply),
+  });
+  app.setErrorHandler(refuse);
+  app.setNotFoundHandler(() => {
+    throw new GatewayError('path-unknown');
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+  });
+
+  // A kubelet or a load balancer asks by whatever name it knows.
+  app.get('/livez', () => ({ status: 'ok' }));
+  app.get('/readyz', (_request, reply) => {
+    const { ready, reason } = isReady();
+    if (!ready) reply.code(503);
+    return { status: ready ? 'ready' : 'not ready', ...(reason !== undefined && { reason }) };
+  });
+
+  const checkCaller = adminCallerCheck(config);
+  app.get('/metrics', { onRequest: checkCaller }, async (_request, reply) => {
+    const { contentType, body } = await metrics.expose();
+    reply.type(contentType);
+    return body;
+  });
+  app.get('/status', { onRequest: [checkCaller, adminTokenCheck(config)] }, (_request, reply) => {
+    reply.type('application/json');
+    return JSON.stringify(status());
+  });
+  await app.ready();
+  const listener = createHttpListener({ ...config, timing, handler: app.routing });
+
+  function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    reply.hijack();
+    const error = fromFastifyError(thrown);
+    if (error.code === 'internal')
+      logger.error({ incidentId: request.id, err: error.cause ?? error }, 'internal error');
+    const answer = errorResponse(error, { era: 'legacy', idText: undefined, incidentId: request.id });
+    answerEarly(request.raw, reply.raw, answer, { timing, closing: listener.stopping });
+  }
+
+  return {
+    listen: listener.listen,
+    async close() {
+      await listener.close();
+      await app.close();
+    },
+  };
+}
