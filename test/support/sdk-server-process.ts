@@ -18,17 +18,17 @@ export interface StdioCommand {
 export type ServerScript = 'everything-server' | 'sdk-v1-server' | 'sdk-v2-server';
 
 /** What to spawn for the server's stdio form, as a config or a client's transport takes it. */
-export function stdioCommand(script: ServerScript, era: ServedEra = 'dual'): StdioCommand {
-  return { command: process.execPath, args: [scriptPath(script)], env: { SERVED_ERA: era } };
+export function stdioCommand(script: ServerScript, era?: ServedEra): StdioCommand {
+  return { command: process.execPath, args: [scriptPath(script)], env: servedEra(era) };
 }
 
 export async function startHttpServer(
   script: ServerScript,
-  { era = 'dual', port = 0 }: { era?: ServedEra; port?: number } = {},
+  { era, port = 0 }: { era?: ServedEra; port?: number } = {},
 ): Promise<ServerProcess> {
   const child = fork(scriptPath(script), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: { ...process.env, SERVED_ERA: era, SERVED_OVER: 'http', PORT: String(port) },
+    env: { ...process.env, ...servedEra(era), SERVED_OVER: 'http', PORT: String(port) },
   });
   const exited = once(child, 'exit');
   const stop = async () => {
@@ -46,4 +46,9 @@ export async function startHttpServer(
 
 function scriptPath(script: ServerScript): string {
   return fileURLToPath(new URL(`${script}.ts`, import.meta.url));
+}
+
+/** Nothing where the script's own default is meant. */
+function servedEra(era: ServedEra | undefined): { SERVED_ERA?: ServedEra } {
+  return era === undefined ? {} : { SERVED_ERA: era };
 }

@@ -1,0 +1,75 @@
+// The Inspector's command line as the client, as its users run it: each command is a process and a connection.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type GatewayProcess, startGateway } from '../support/gateway-process.ts';
+import { greeting, WELCOME } from '../support/sdk-features.ts';
+import { type ServerProcess, startHttpServer, stdioCommand } from '../support/sdk-server-process.ts';
+
+const INSPECTOR = fileURLToPath(
+  new URL(
+    '../../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
+    import.meta.url,
+  ),
+);
+
+/** Runs one command against the view `path` and resolves with the result that it prints. */
+async function inspect(url: string, era: 'legacy' | 'modern', ...args: string[]): Promise<unknown> {
+  // It keeps a catalogue in the home folder, which is nobody's business but this test's.
+  const home = await mkdtemp(join(tmpdir(), 'inspector-'));
+  try {
+    const common = ['--cli', '--server-url', url, '--transport', 'http', '--protocol-era', era, '--quiet'];
+    const env = { ...process.env, HOME: home };
+    const { stdout } = await promisify(execFile)(process.execPath, [INSPECTOR, ...common, ...args], { env });
+    return JSON.parse(stdout);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+describe('the Inspector', () => {
+  let http: ServerProcess;
+  const gateways = new Map<'stdio' | 'http', GatewayProcess>();
+
+  before(async () => {
+    http = await startHttpServer('sdk-v2-server');
+    gateways.set(
+      'stdio',
+      await startGateway({ config: { mcpServers: { notes: stdioCommand('sdk-v1-server') } } }),
+    );
+    gateways.set('http', await startGateway({ config: { mcpServers: { notes: { url: http.url } } } }));
+  });
+  after(async () => {
+    for (const gateway of gateways.values()) assert.equal(await gateway.stop(), 0);
+    await http.stop();
+  });
+
+  for (const over of ['stdio', 'http'] as const) {
+    for (const era of ['legacy', 'modern'] as const) {
+      const server = over === 'stdio' ? 'a legacy stdio server' : 'a modern HTTP server';
+      test(`in its ${era} mode lists, calls, reads and gets from ${server}`, async () => {
+        const url = gateways.get(over)?.url ?? '';
+        const list = (await inspect(url, era, '--method', 'tools/list')) as { tools: { name: string }[] };
+        assert.ok(list.tools.some(({ name }) => name === 'echo'));
+
+        const add = ['--method', 'tools/call', '--tool-name', 'add', '--tool-args-json', '{"a":2,"b":3}'];
+        const sum = (await inspect(`${url}/notes`, era, ...add)) as { structuredContent: unknown };
+        assert.deepEqual(sum.structuredContent, { sum: 5 });
+
+        const read = (await inspect(url, era, '--method', 'resources/read', '--uri', WELCOME.uri)) as {
+          contents: { text: string }[];
+        };
+        assert.equal(read.contents[0]?.text, WELCOME.text);
+
+        const get = ['--method', 'prompts/get', '--prompt-name', 'greet', '--prompt-args', 'name=Ada'];
+        const prompt = (await inspect(url, era, ...get)) as { messages: { content: { text: string } }[] };
+        assert.equal(prompt.messages[0]?.content.text, greeting('Ada'));
+      });
+    }
+  }
+});
