@@ -1,0 +1,141 @@
+// What one line of a server's output says. Servers are told to print nothing but messages, and many print more: what
+// is no message is noise, never an end of the stream. Pure.
+import { type JsonRpcMessage, readId, readMessage } from '../protocol/json-rpc.ts';
+import { isJsonObject, type JsonValue, readJson } from '../protocol/json-text.ts';
+
+export type LineItem =
+  | JsonRpcMessage
+  /** A message dug out of a line that is no message as a whole. */
+  | { readonly kind: 'salvaged'; readonly message: JsonRpcMessage }
+  /** An answer that cannot be passed on; `id` is the request that it was meant for. */
+  | { readonly kind: 'bad-answer'; readonly id: JsonValue; readonly problem: string }
+  | { readonly kind: 'noise'; readonly text: string };
+
+/** JSON.stringify gives up at a few thousand levels; nothing that anybody means goes past a hundred. */
+const MAX_NESTING = 512;
+/** A frame's first key, wherever the line holds one. */
+const FRAME_START = /\{\s*"(?:jsonrpc|id|method|params|result|error)"\s*:/g;
+const MAX_SALVAGE_ATTEMPTS = 8;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OTHER = 0;
+const OPENING = 1;
+const CLOSING = 2;
+const STRING = 3;
+/** What a byte outside a string means; a table, since every byte of every long line is looked up. */
+const BYTE_KINDS = new Uint8Array(256);
+for (const byte of Buffer.from('{[')) BYTE_KINDS[byte] = OPENING;
+for (const byte of Buffer.from('}]')) BYTE_KINDS[byte] = CLOSING;
+BYTE_KINDS[QUOTE] = STRING;
+
+/** Reads a line without its line end; a blank one says nothing. */
+export function readServerLine(line: Buffer): readonly LineItem[] {
+  const text = line.toString('utf8').replace(/^\ufeff/, '');
+  if (text.trim() === '') return [];
+  if (isTooDeep(line)) return [readTooDeep(text)];
+  let value: unknown;
+  try {
+    value = readJson(text);
+  } catch {
+    return salvage(line, text);
+  }
+  // The revision 2025-03-26 lets a server send several messages as an array.
+  if (Array.isArray(value) && value.length > 0) return value.map((member) => readValue(member, text));
+  return [readValue(value, text)];
+}
+
+function readValue(value: unknown, text: string): LineItem {
+  const message = readMessage(value);
+  if (message.kind !== 'malformed') return message;
+  if (
+    isJsonObject(value) &&
+    !('method' in value) &&
+    readId(value.id) &&
+    ('result' in value || 'error' in value)
+  ) {
+    return { kind: 'bad-answer', id: value.id ?? null, problem: message.problem };
+  }
+  return { kind: 'noise', text };
+}
+
+/** Such a message can be read but not written again; the call that it answers should not wait for nothing. */
+function readTooDeep(text: string): LineItem {
+  let id: JsonValue | undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isJsonObject(value) && !('method' in value)) id = value.id;
+  } catch {
+    // Deep and broken.
+  }
+  return readId(id)
+    ? { kind: 'bad-answer', id: id ?? null, problem: 'it is nested too deeply' }
+    : { kind: 'noise', text };
+}
+
+/** Frames glued to a banner, to each other, or to half of another one. */
+function salvage(line: Buffer, text: string): LineItem[] {
+  const found: LineItem[] = [];
+  let after = 0;
+  let attempts = 0;
+  // One character a byte, so that what the pattern finds can be cut from the bytes.
+  for (const { index } of line.toString('latin1').matchAll(FRAME_START)) {
+    if (index < after) continue;
+    if (attempts === MAX_SALVAGE_ATTEMPTS) break;
+    attempts += 1;
+    const end = endOfObject(line, index);
+    const message = end === undefined ? undefined : tryMessage(line.toString('utf8', index, end));
+    if (message === undefined || end === undefined) continue;
+    found.push({ kind: 'salvaged', message });
+    after = end;
+  }
+  return [{ kind: 'noise', text }, ...found];
+}
+
+function tryMessage(text: string): JsonRpcMessage | undefined {
+  try {
+    const message = readMessage(readJson(text));
+    return message.kind === 'malformed' ? undefined : message;
+  } catch {
+    return undefined;
+  }
+}
+
+function isTooDeep(line: Buffer): boolean {
+  if (line.length < 2 * MAX_NESTING) return false;
+  let depth = 0;
+  for (let i = 0; i < line.length; i += 1) {
+    const kind = BYTE_KINDS[line[i] as number];
+    if (kind === OTHER) continue;
+    if (kind === STRING) {
+      i = endOfString(line, i);
+    } else {
+      depth += kind === OPENING ? 1 : -1;
+      if (depth > MAX_NESTING) return true;
+    }
+  }
+  return false;
+}
+
+/** The index after the brace that closes the object at `start`. */
+function endOfObject(line: Buffer, start: number): number | undefined {
+  let depth = 0;
+  for (let i = start; i < line.length; i += 1) {
+    const kind = BYTE_KINDS[line[i] as number];
+    if (kind === OTHER) continue;
+    if (kind === STRING) {
+      i = endOfString(line, i);
+    } else {
+      depth += kind === OPENING ? 1 : -1;
+      if (depth === 0) return i + 1;
+    }
+  }
+  return undefined;
+}
+
+/** The index of the quote that closes the string at `start`, or one past the end. */
+function endOfString(line: Buffer, start: number): number {
+  let i = start + 1;
+  while (i < line.length && line[i] !== QUOTE) i += line[i] === BACKSLASH ? 2 : 1;
+  return i;
+}
