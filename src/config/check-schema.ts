@@ -1,0 +1,195 @@
+// Holds a file against the schema. Whatever is wrong is reported and taken out, so that the rules which look at
+// several keys at once can still judge the rest.
+import { Ajv, type ErrorObject } from 'ajv';
+import { MAX_DURATION_MS, parseDuration } from './duration.ts';
+import { explainError } from './explain-error.ts';
+import { fillDefaults } from './fill-defaults.ts';
+import { type ConfigFile, configSchema, configSchemaNode } from './schema.ts';
+import { DURATION, LATER, SECRET } from './schema-kinds.ts';
+import { branchFor, childOf, type SchemaNode } from './schema-node.ts';
+import { type Finding, nodeAt, type Path, plainValue, type SourceNode } from './source-tree.ts';
+
+export interface CheckedFile {
+  /** Valid and complete: what was wrong has given way to its default. */
+  readonly file: ConfigFile;
+  readonly findings: readonly Finding[];
+  /** What has given way; a rule that needs one of these says nothing. */
+  readonly invalid: readonly Path[];
+}
+
+type Section = Record<string, unknown>;
+
+const validate = newAjv().compile(configSchema);
+
+export function checkSchema(root: SourceNode): CheckedFile {
+  const value = plainValue(root);
+  if (!isSection(value) || Array.isArray(value)) return notASection();
+
+  const findings: Finding[] = [];
+  const invalid: Path[] = [];
+  refuseLater(configSchemaNode, value, [], findings);
+  while (!validate(value)) {
+    const errors = meaningful(validate.errors ?? []).map((error) => ({ error, path: pathOf(error, value) }));
+    if (errors.map(({ error, path }) => forgive(error, path, value, root)).includes(true)) continue;
+    for (const { error, path } of errors) {
+      if (!followsFrom(error, path, invalid)) findings.push(explainError(error, path, configSchemaNode));
+      invalid.push(
+        takeOut(value, error.keyword === 'additionalProperties' ? unknownKeyPath(error, path) : path),
+      );
+    }
+  }
+  return { file: complete(value), findings, invalid };
+}
+
+function notASection(): CheckedFile {
+  const message = 'expected keys and values';
+  const findings: Finding[] = [{ path: [], on: 'value', message, hint: 'Begin with mcpServers.' }];
+  return { file: complete({ mcpServers: {} }), findings, invalid: [[]] };
+}
+
+/** Sound because the value has passed the schema that the type is made from. */
+function complete(valid: Section): ConfigFile {
+  return fillDefaults(configSchemaNode, valid) as ConfigFile;
+}
+
+function newAjv(): Ajv {
+  const ajv = new Ajv({ allErrors: true, verbose: true, ownProperties: true, allowUnionTypes: true });
+  ajv.addVocabulary([LATER, SECRET, 'patternErrorMessage']);
+  ajv.addKeyword({
+    keyword: DURATION,
+    type: 'string',
+    validate: (_: true, text: string) => (parseDuration(text) ?? 0) <= MAX_DURATION_MS,
+  });
+  return ajv;
+}
+
+/** Reports and removes keys whose capability is still to come, whatever stands below them. */
+function refuseLater(schema: SchemaNode, value: unknown, path: Path, findings: Finding[]): void {
+  const hint = 'Remove it for now.';
+  const branch = schema.anyOf === undefined ? schema : (branchFor(schema.anyOf, value) ?? schema);
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      refuseLater(branch.items ?? {}, item, [...path, index], findings);
+    }
+  } else if (isSection(value)) {
+    for (const [key, member] of Object.entries(value)) {
+      const known = childOf(branch, key) ?? {};
+      const here = [...path, key];
+      const isLater = known[LATER] === true || (known[LATER] ?? []).some((choice) => choice === member);
+      if (!isLater) {
+        refuseLater(known, member, here, findings);
+        continue;
+      }
+      const [on, what] =
+        known[LATER] === true ? (['key', key] as const) : (['value', `${key}: ${member}`] as const);
+      if (member !== null) findings.push({ path: here, on, message: `${what} is not available yet`, hint });
+      delete value[key];
+    }
+  }
+}
+
+/** Of the errors of a choice between schemas, those of the alternative that was meant. */
+function meaningful(errors: readonly ErrorObject[]): ErrorObject[] {
+  const dropped = new Set<ErrorObject>();
+  for (const choice of errors.filter((error) => error.keyword === 'anyOf')) {
+    const branches: readonly SchemaNode[] = choice.schema as readonly SchemaNode[];
+    const branch = branchFor(branches, choice.data);
+    const meant = branch === undefined ? -1 : branches.indexOf(branch);
+    const ofBranch = (error: ErrorObject, index: number | string) =>
+      error.schemaPath.startsWith(`${choice.schemaPath}/${index}`) &&
+      error.instancePath.startsWith(choice.instancePath);
+    for (const error of errors) {
+      if (error !== choice && ofBranch(error, '') && !ofBranch(error, `${meant}/`)) dropped.add(error);
+    }
+    if (meant !== -1) dropped.add(choice);
+  }
+  return errors.filter((error) => !dropped.has(error));
+}
+
+/**
+ * A section whose keys are all commented out is an absent one; so is a value whose placeholders came out empty. A
+ * placeholder is text, but may stand where a number or a truth value is due.
+ */
+function forgive(error: ErrorObject, path: Path, value: Section, root: SourceNode): boolean {
+  const schema = (error.parentSchema ?? {}) as SchemaNode;
+  const isSubstituted = isSubstitutedAt(root, path);
+  if ((error.data === null && takesSection(schema)) || (error.data === '' && isSubstituted)) {
+    return remove(value, path);
+  }
+  if (error.keyword !== 'type' || !isSubstituted) return false;
+  const converted = convert(String(error.data), schema.type);
+  return converted !== undefined && replace(value, path, converted);
+}
+
+function takesSection(schema: SchemaNode): boolean {
+  return schema.type === 'object' || schema.type === 'array' || (schema.anyOf ?? []).some(takesSection);
+}
+
+function isSubstitutedAt(root: SourceNode, path: Path): boolean {
+  const node = nodeAt(root, path);
+  return node?.kind === 'scalar' && node.substituted === true;
+}
+
+function convert(text: string, type: string | undefined): number | boolean | undefined {
+  if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return undefined;
+}
+
+/** What was taken out leaves its section incomplete: that is no second mistake. */
+function followsFrom(error: ErrorObject, path: Path, invalid: readonly Path[]): boolean {
+  if (error.keyword !== 'required') return false;
+  const missing = [...path, String(error.params.missingProperty)];
+  return invalid.some((known) => samePath(known, missing));
+}
+
+function samePath(one: Path, other: Path): boolean {
+  return one.length === other.length && one.every((step, index) => step === other[index]);
+}
+
+function unknownKeyPath(error: ErrorObject, path: Path): Path {
+  return [...path, String(error.params.additionalProperty)];
+}
+
+/** Removes a value and says what that was: of a list, the whole, so that its other indexes stay true. */
+function takeOut(value: Section, path: Path): Path {
+  const depth = path.findIndex((step) => typeof step === 'number');
+  const target = depth === -1 ? path : path.slice(0, depth);
+  // Only the servers are required of the file itself.
+  if (target.length === 0) value.mcpServers = {};
+  else remove(value, target);
+  return target.length === 0 ? ['mcpServers'] : target;
+}
+
+function remove(value: Section, path: Path): boolean {
+  const parent = memberAt(value, path.slice(0, -1));
+  const key = path.at(-1);
+  return typeof key === 'string' && isSection(parent) && key in parent && delete parent[key];
+}
+
+function replace(value: Section, path: Path, replacement: unknown): boolean {
+  const parent = memberAt(value, path.slice(0, -1));
+  const key = path.at(-1);
+  if (key === undefined || !isSection(parent)) return false;
+  parent[key] = replacement;
+  return true;
+}
+
+function memberAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((node, step) => (isSection(node) ? node[step] : undefined), value);
+}
+
+/** The validator's JSON pointer, with numbers where lists are indexed. */
+function pathOf(error: ErrorObject, value: unknown): Path {
+  const path: (string | number)[] = [];
+  for (const part of error.instancePath.split('/').slice(1)) {
+    const step = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    path.push(Array.isArray(memberAt(value, path)) ? Number(step) : step);
+  }
+  return path;
+}
+
+/** A list counts as one, with indexes for keys. */
+function isSection(value: unknown): value is Section {
+  return typeof value === 'object' && value !== null;
+}

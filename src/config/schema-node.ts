@@ -1,0 +1,45 @@
+// The part of JSON Schema that the config's schema is made of, for code that walks it.
+import { LATER, SECRET } from './schema-kinds.ts';
+
+export interface SchemaNode {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly string[];
+  readonly const?: unknown;
+  readonly pattern?: string;
+  readonly patternErrorMessage?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | SchemaNode;
+  readonly items?: SchemaNode;
+  readonly anyOf?: readonly SchemaNode[];
+  readonly [LATER]?: true | readonly string[];
+  readonly [SECRET]?: true;
+}
+
+/** The schema of what a path leads to; undefined where nothing is known of it. */
+export function schemaAt(root: SchemaNode, path: readonly (string | number)[]): SchemaNode | undefined {
+  let node: SchemaNode | undefined = root;
+  for (const step of path) {
+    const branches: readonly SchemaNode[] = node?.anyOf ?? (node === undefined ? [] : [node]);
+    node = branches.map((branch) => childOf(branch, step)).find((child) => child !== undefined);
+  }
+  return node;
+}
+
+/** The schema of one member of an object or a list. */
+export function childOf(node: SchemaNode, step: string | number): SchemaNode | undefined {
+  if (typeof step === 'number') return node.items;
+  if (node.properties !== undefined && Object.hasOwn(node.properties, step)) return node.properties[step];
+  return typeof node.additionalProperties === 'object' ? node.additionalProperties : undefined;
+}
+
+/** The alternative that a value was meant as: the one of its own type. */
+export function branchFor(branches: readonly SchemaNode[], value: unknown): SchemaNode | undefined {
+  const type = Array.isArray(value) ? 'array' : typeof value;
+  return branches.find((branch) => branch.type === type && branch.const === undefined);
+}
