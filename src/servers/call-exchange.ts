@@ -3,14 +3,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../errors.ts';
-import { type JsonRpcMessage, readMessage } from '../protocol/json-rpc.ts';
-import { readJson, writeJson } from '../protocol/json-text.ts';
+import { writeJson } from '../protocol/json-text.ts';
 import { SESSION_HEADER } from '../protocol/request-headers.ts';
 import { mediaTypeOf, readBytes, readEvents } from './http-body.ts';
 import { discard, type HttpAnswer, type HttpEndpoint } from './http-endpoint.ts';
 import type { PendingCall } from './pending-calls.ts';
 import { readNullIdError, readRefusal } from './refusal.ts';
 import { ResumePoint, reconnectDelayMs } from './resume-point.ts';
+import { type LineItem, readServerLine } from './server-line.ts';
 import type { HeaderMap } from './upstream-headers.ts';
 import { isBrokenConnection, UpstreamHttpError, unavailable, wireReasonOf } from './upstream-http-error.ts';
 
@@ -26,9 +26,8 @@ export interface CallExchangeOptions {
   onAccepted(headers: IncomingHttpHeaders): void;
   /** The session turned out to be gone after the call had been accepted. */
   onSessionLost(): void;
-  /** @returns true when the message was this call's response */
-  onMessage(message: JsonRpcMessage): boolean;
-  onNoise(): void;
+  /** @returns true when the item was this call's response */
+  onItem(item: LineItem): boolean;
 }
 
 /** Requests that change nothing, so that a second one does no harm when the first may or may not have arrived. */
@@ -98,18 +97,12 @@ async function post({ endpoint, pending, headers, signal }: CallExchangeOptions)
 }
 
 async function readJsonAnswer(answer: HttpAnswer, options: CallExchangeOptions): Promise<void> {
-  const text = (await readBytes(answer, options.signal, options.maxMessageBytes)).toString('utf8');
-  if (text.trim() === '')
-    throw unavailable('no-response', new UpstreamHttpError(answer.status, 'an empty answer'));
-  let value: unknown;
-  try {
-    value = readJson(text);
-  } catch {
-    throw unavailable('not-json', 'the answer claims to be JSON and is not');
+  const bytes = await readBytes(answer, options.signal, options.maxMessageBytes);
+  if (receive(bytes, options)) return;
+  const error = readNullIdError(bytes);
+  if (error === undefined) {
+    throw unavailable('no-response', new UpstreamHttpError(answer.status, 'the answer lacks the response'));
   }
-  if (receive(value, options)) return;
-  const error = readNullIdError(value);
-  if (error === undefined) throw unavailable('no-response', 'the answer does not hold the response');
   options.pending.settle({ error });
 }
 
@@ -144,15 +137,14 @@ class CallStream {
 
   /** @returns why the stream is over without the response */
   async #read(answer: HttpAnswer): Promise<unknown> {
-    const { signal, maxMessageBytes, onNoise } = this.#options;
+    const { signal, maxMessageBytes } = this.#options;
     const openedAt = performance.now();
     let linger: NodeJS.Timeout | undefined;
     try {
       await readEvents(answer, signal, maxMessageBytes, {
-        onNoise,
-        onValue: (value) => {
+        onMessageData: (data) => {
           this.#point.progressed();
-          if (!receive(value, this.#options)) return;
+          if (!receive(Buffer.from(data), this.#options)) return;
           this.#answered = true;
           linger ??= setTimeout(() => answer.body.destroy(), LINGER_MS).unref();
         },
@@ -191,12 +183,8 @@ class CallStream {
 }
 
 /** Hands over a message, or the messages of a batch as 2025-03-26 allows them. @returns true with the response */
-function receive(value: unknown, { onMessage, onNoise }: CallExchangeOptions): boolean {
+function receive(text: Buffer, { onItem }: CallExchangeOptions): boolean {
   let answered = false;
-  for (const item of Array.isArray(value) ? value : [value]) {
-    const message = readMessage(item);
-    if (message.kind === 'malformed') onNoise();
-    else answered = onMessage(message) || answered;
-  }
+  for (const item of readServerLine(text)) answered = onItem(item) || answered;
   return answered;
 }

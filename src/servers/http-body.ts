@@ -1,6 +1,5 @@
 // Reads the body of an answer, as one bounded piece or as the messages of an event stream. Always as fast as it
 // comes: a body that is paused and resumed only on drain would hold its connection for ever once its reader is gone.
-import { readJson } from '../protocol/json-text.ts';
 import type { HttpAnswer } from './http-endpoint.ts';
 import { SseReader } from './sse-reader.ts';
 import { unavailable, wireFailure } from './upstream-http-error.ts';
@@ -65,11 +64,9 @@ export async function readBytes(answer: HttpAnswer, signal: AbortSignal, maxByte
 }
 
 export interface EventBodyHandlers {
-  /** The data of an event that carries a message (`message`, or no type at all), parsed. */
-  onValue(value: unknown): void;
-  /** Data that is not JSON. */
-  onNoise(data: string): void;
-  /** An event of another type. */
+  /** The data of an event that carries messages: of the type `message`, or without one. */
+  onMessageData(data: string): void;
+  /** An event of another type (`ping`, say). */
   onOther?(type: string, data: string): void;
   onId?(id: string): void;
   onRetry?(delayMs: number): void;
@@ -88,8 +85,8 @@ export async function readEvents(
 ): Promise<void> {
   let oversized = false;
   const onEvent = (data: string, type: string | undefined) => {
-    if (type !== undefined && type !== 'message') handlers.onOther?.(type, data);
-    else readValue(data, handlers);
+    if (type === undefined || type === 'message') handlers.onMessageData(data);
+    else handlers.onOther?.(type, data);
   };
   const reader = new SseReader({ ...handlers, onEvent }, maxEventBytes);
   await readChunks(answer, signal, (chunk) => {
@@ -97,17 +94,6 @@ export async function readEvents(
     return !oversized;
   });
   if (oversized) throw tooLarge(maxEventBytes);
-}
-
-function readValue(data: string, handlers: EventBodyHandlers): void {
-  let value: unknown;
-  try {
-    value = readJson(data);
-  } catch {
-    handlers.onNoise(data);
-    return;
-  }
-  handlers.onValue(value);
 }
 
 function isEncoded(encoding: string | undefined): boolean {

@@ -2,26 +2,19 @@
 // stands in the request itself; a legacy leg has a session, a stream of its own, and an end.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpServerConfig } from '../config/config.ts';
-import type { GatewayError } from '../errors.ts';
-import type {
-  JsonRpcId,
-  JsonRpcMessage,
-  JsonRpcNotification,
-  JsonRpcOutcome,
-  JsonRpcRequest,
-} from '../protocol/json-rpc.ts';
-import { readMessage } from '../protocol/json-rpc.ts';
-import { writeJson } from '../protocol/json-text.ts';
+import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../protocol/json-rpc.ts';
 import { SESSION_HEADER } from '../protocol/request-headers.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { runCallExchange } from './call-exchange.ts';
-import { CallSlots } from './call-slots.ts';
+import { handOver } from './hand-over.ts';
 import { discard, HttpEndpoint } from './http-endpoint.ts';
 import { followLegacyEventStream } from './legacy-event-stream.ts';
 import type { Outbound } from './outbound.ts';
 import { type PendingCall, PendingCalls } from './pending-calls.ts';
-import { readRefusal } from './refusal.ts';
+import { type LineItem, readServerLine } from './server-line.ts';
+import { asServerMessage } from './server-message.ts';
 import type { ServerTransport, TransportEvents, UpstreamCall } from './transport.ts';
+import { TransportLife } from './transport-life.ts';
 import {
   baseHeaders,
   type HeaderMap,
@@ -60,8 +53,6 @@ export function openHttpTransport(config: HttpServerConfig, options: HttpTranspo
   return new StreamableHttpTransport(config, options);
 }
 
-/** What is not answered by a result has this long to be taken. */
-const HAND_OVER_TIMEOUT_MS = 30_000;
 const DELETE_TIMEOUT_MS = 2_000;
 const SESSION_ID = /^[\x21-\x7e]+$/;
 const NEW_LEG: LegacyLeg = { version: undefined, sessionId: undefined };
@@ -75,18 +66,12 @@ class StreamableHttpTransport implements HttpTransport {
   readonly #endpoint: HttpEndpoint;
   readonly #base: HeaderMap;
   readonly #calls = new PendingCalls();
-  readonly #slots: CallSlots;
+  readonly #life: TransportLife;
   /** Calls in flight, to be broken off by `close`. */
   readonly #exchanges = new Set<AbortController>();
-  /** Aborts when nothing more is to be sent: closed, or the session is gone. */
-  readonly #session = new AbortController();
-  readonly #work = new Set<Promise<void>>();
   #leg = NEW_LEG;
-  /** Why nothing more is sent. */
-  #ended: GatewayError | undefined;
   #closing: Promise<void> | undefined;
   #streaming = false;
-  #strayMessages = 0;
 
   constructor(config: HttpServerConfig, { events, outbound, logger }: HttpTransportOptions) {
     this.#config = config;
@@ -94,15 +79,15 @@ class StreamableHttpTransport implements HttpTransport {
     this.#logger = logger;
     this.#endpoint = new HttpEndpoint(new URL(config.url), (use) => outbound.dispatcherFor(config, use));
     this.#base = baseHeaders(config);
-    this.#slots = new CallSlots(config);
+    this.#life = new TransportLife(config, logger);
   }
 
   get open(): boolean {
-    return this.#ended === undefined;
+    return this.#life.ended === undefined;
   }
 
   get strayMessages(): number {
-    return this.#strayMessages;
+    return this.#life.strayMessages;
   }
 
   setProtocolVersion(version: string): void {
@@ -111,9 +96,9 @@ class StreamableHttpTransport implements HttpTransport {
 
   async call(call: UpstreamCall): Promise<JsonRpcOutcome> {
     // A subscription waits for ever by design: it would keep a slot from the calls that end.
-    const release = call.method === LISTEN ? undefined : await this.#slots.acquire(call.signal);
+    const release = call.method === LISTEN ? undefined : await this.#life.slots.acquire(call.signal);
     try {
-      if (this.#ended !== undefined) throw this.#ended;
+      if (this.#life.ended !== undefined) throw this.#life.ended;
       return await this.#exchange(call);
     } finally {
       release?.();
@@ -144,15 +129,14 @@ class StreamableHttpTransport implements HttpTransport {
       endpoint: this.#endpoint,
       maxMessageBytes: this.#config.maxMessageBytes,
       logger: this.#logger,
-      signal: this.#session.signal,
+      signal: this.#life.signal,
       headers: (lastEventId) => streamHeaders(this.#base, this.#leg, lastEventId),
-      onValue: (value) => this.#receiveUnsolicited(value),
-      onNoise: () => this.#stray(),
+      onMessageData: (data) => this.#receiveUnsolicited(data),
       onNotFound: () => {
         if (this.#leg.sessionId !== undefined) this.#loseSession();
       },
     });
-    this.#track(stream);
+    this.#life.track(stream);
   }
 
   close(): Promise<void> {
@@ -161,13 +145,12 @@ class StreamableHttpTransport implements HttpTransport {
   }
 
   async #close(): Promise<void> {
-    const wasOpen = this.open;
     const closed = unavailable('closed', 'the link was closed');
-    this.#end(closed);
+    const wasOpen = this.#life.end(closed);
     this.#calls.failAll(closed);
     for (const exchange of this.#exchanges) exchange.abort(closed);
     if (wasOpen) await this.#deleteSession();
-    await Promise.all(this.#work);
+    await this.#life.settled();
     if (wasOpen) this.#events.onClosed('closed');
   }
 
@@ -194,14 +177,13 @@ class StreamableHttpTransport implements HttpTransport {
         if (call.method === 'initialize') this.#adoptSession(headers);
       },
       onSessionLost: () => this.#loseSession(),
-      onMessage: (message) => this.#receive(message, pending, modern),
-      onNoise: () => this.#stray(),
+      onItem: (item) => this.#receive(item, pending, modern),
     });
     const settled = exchange.catch((thrown: unknown) => {
       if (wireReasonOf(thrown) === 'session-lost') this.#loseSession();
       pending.fail(thrown);
     });
-    this.#track(settled.finally(() => this.#exchanges.delete(stop)));
+    this.#life.track(settled.finally(() => this.#exchanges.delete(stop)));
     return pending.outcome;
   }
 
@@ -213,67 +195,54 @@ class StreamableHttpTransport implements HttpTransport {
     this.#leg = { ...NEW_LEG, sessionId };
   }
 
-  /** @returns true when the message is the response to `pending` */
-  #receive(message: JsonRpcMessage, pending: PendingCall, modern: boolean): boolean {
-    if (message.kind === 'response') {
-      if (this.#calls.find(message.id) !== pending) {
-        this.#stray();
-        return false;
+  /** @returns true when the item is the response to `pending` */
+  #receive(item: LineItem, pending: PendingCall, modern: boolean): boolean {
+    switch (item.kind) {
+      case 'response':
+      case 'bad-answer': {
+        if (this.#calls.find(item.id) !== pending) break;
+        if (item.kind === 'response') pending.settle(item.outcome);
+        else pending.fail(unavailable('bad-answer', item.problem));
+        return true;
       }
-      pending.settle(message.outcome);
-      return true;
+      case 'request':
+        // The modern revision has no requests of servers, and no way to answer one.
+        if (modern) break;
+        if (item.method === 'ping') this.#events.onUnsolicited(asServerMessage(item));
+        else pending.deliver(asServerMessage(item));
+        return false;
+      case 'notification':
+        if (pending.deliver(asServerMessage(item))) return false;
     }
-    if (message.kind === 'request' && modern) {
-      // This revision has no requests of servers, and no way to answer one.
-      this.#stray();
-    } else if (message.kind === 'request' && message.method === 'ping') {
-      this.#events.onUnsolicited(asServerMessage(message));
-    } else if (!pending.deliver(asServerMessage(message))) {
-      this.#stray();
-    }
+    this.#life.stray();
     return false;
   }
 
-  #receiveUnsolicited(value: unknown): void {
-    for (const item of Array.isArray(value) ? value : [value]) {
-      const message = readMessage(item);
-      if (message.kind === 'request' || message.kind === 'notification') {
-        this.#events.onUnsolicited(asServerMessage(message));
+  #receiveUnsolicited(data: string): void {
+    for (const item of readServerLine(Buffer.from(data))) {
+      if (item.kind === 'request' || item.kind === 'notification') {
+        this.#events.onUnsolicited(asServerMessage(item));
       } else {
-        this.#stray();
+        this.#life.stray();
       }
     }
-  }
-
-  /** Told once to whoever runs the gateway, then counted: a server that does it does it all the time. */
-  #stray(): void {
-    this.#strayMessages += 1;
-    if (this.#strayMessages === 1) this.#logger.warn('the server sent a message that belongs to nothing');
   }
 
   #cancel(requestId: number): void {
     const cancelled = { method: 'notifications/cancelled', params: { requestId } };
-    this.#track(
+    this.#life.track(
       this.notify({ jsonrpc: '2.0', ...cancelled }).catch((thrown: unknown) => {
         this.#logger.debug({ err: thrown }, 'a cancellation was not delivered');
       }),
     );
   }
 
-  /** @throws GatewayError when the server does not take the message */
   async #handOver(message: object, headers: HeaderMap): Promise<void> {
-    if (this.#ended !== undefined) return;
-    const signal = AbortSignal.any([this.#session.signal, AbortSignal.timeout(HAND_OVER_TIMEOUT_MS)]);
-    const body = Buffer.from(writeJson(message));
-    const answer = await this.#endpoint.send({ method: 'POST', headers, body, use: 'calls', signal });
-    if (answer.status < 300) return discard(answer);
+    if (!this.open) return;
+    const { signal } = this.#life;
+    const inSession = SESSION_HEADER in headers;
     try {
-      const { code } = await readRefusal(
-        answer,
-        { id: undefined, inSession: SESSION_HEADER in headers },
-        signal,
-      );
-      throw unavailable('http-status', `the server refused a message with code ${code}`);
+      await handOver({ endpoint: this.#endpoint, headers, message, inSession, signal });
     } catch (thrown) {
       if (wireReasonOf(thrown) === 'session-lost') this.#loseSession();
       throw thrown;
@@ -292,27 +261,7 @@ class StreamableHttpTransport implements HttpTransport {
   }
 
   #loseSession(): void {
-    if (!this.open) return;
-    this.#end(unavailable('session-lost', 'the server has forgotten the session'));
+    if (!this.#life.end(unavailable('session-lost', 'the server has forgotten the session'))) return;
     this.#events.onClosed('session-lost');
   }
-
-  #end(because: GatewayError): void {
-    this.#ended ??= because;
-    this.#slots.close(this.#ended);
-    this.#session.abort(this.#ended);
-  }
-
-  #track(work: Promise<void>): void {
-    this.#work.add(work);
-    void work.finally(() => this.#work.delete(work));
-  }
-}
-
-function asServerMessage(
-  message: Extract<JsonRpcMessage, { kind: 'request' | 'notification' }>,
-): JsonRpcRequest | JsonRpcNotification {
-  const { method, params } = message;
-  const body = { jsonrpc: '2.0', method, ...(params && { params }) } as const;
-  return message.kind === 'request' ? { ...body, id: message.id } : body;
 }

@@ -15,8 +15,7 @@ export interface LegacyEventStreamOptions {
   /** Aborting ends the stream. */
   readonly signal: AbortSignal;
   headers(lastEventId: string | undefined): HeaderMap;
-  onValue(value: unknown): void;
-  onNoise(): void;
+  onMessageData(data: string): void;
   /** The server answered 404. */
   onNotFound(): void;
 }
@@ -54,15 +53,14 @@ export async function followLegacyEventStream(options: LegacyEventStreamOptions)
 async function readStream(
   answer: HttpAnswer,
   point: ResumePoint,
-  { signal, maxMessageBytes, onValue, onNoise }: LegacyEventStreamOptions,
+  { signal, maxMessageBytes, onMessageData }: LegacyEventStreamOptions,
 ): Promise<void> {
   const openedAt = performance.now();
   try {
     await readEvents(answer, signal, maxMessageBytes, {
-      onNoise,
-      onValue: (value) => {
+      onMessageData: (data) => {
         point.progressed();
-        onValue(value);
+        onMessageData(data);
       },
       onId: (id) => point.moveTo(id),
       onRetry: (delayMs) => point.retryAfter(delayMs),

@@ -44,7 +44,8 @@ export async function readRefusal(
 }
 
 /** A JSON-RPC error that names no request, as a server sends it that could not read the id. */
-export function readNullIdError(value: unknown): JsonRpcErrorObject | undefined {
+export function readNullIdError(text: Buffer): JsonRpcErrorObject | undefined {
+  const value = parse(text.toString('utf8'));
   return isJsonObject(value) && (value.id ?? null) === null ? readError(value) : undefined;
 }
 

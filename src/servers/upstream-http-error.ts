@@ -25,9 +25,10 @@ export type WireReason =
   | 'http-status'
   | 'redirect-refused'
   | 'media-type'
-  | 'not-json'
   /** The exchange ended without the response. */
   | 'no-response'
+  /** It carries our id, and is no response. */
+  | 'bad-answer'
   | 'message-too-large'
   | 'session-lost'
   | 'session-id-invalid'
