@@ -11,15 +11,19 @@ const FAILURE_OF: Readonly<Record<string, FailureCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
 };
 
-/** For a server's `clientError` event. */
-export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+/** For a server's `clientError` event. @returns what the client was told, if it could be told anything */
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): FailureCode | undefined {
   // Where an answer is under way, more bytes would become part of it.
   if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
     socket.destroy();
-    return;
+    return undefined;
   }
-  const failure = new GatewayError(FAILURE_OF[error.code ?? ''] ?? 'request-malformed');
-  const { status, body } = errorResponse(failure, { era: 'legacy', idText: undefined, incidentId: '' });
+  const code = FAILURE_OF[error.code ?? ''] ?? 'request-malformed';
+  const { status, body } = errorResponse(new GatewayError(code), {
+    era: 'legacy',
+    idText: undefined,
+    incidentId: '',
+  });
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
       'Content-Type: application/json\r\n' +
@@ -28,6 +32,7 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex
       body,
     () => socket.destroy(),
   );
+  return code;
 }
 
 /** Node hangs the response being written on the socket, under a name that its own handler reads too. */

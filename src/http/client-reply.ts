@@ -1,7 +1,7 @@
 // The answer to one HTTP request, JSON or server-sent events, over Node's own response. Once the client is gone
 // every method is a no-op: a late answer is nobody's fault.
 import type { ServerResponse } from 'node:http';
-import { failureFor, type GatewayError } from '../errors.ts';
+import { failureFor, GatewayError } from '../errors.ts';
 import type { ClientReply } from '../pipeline/exchange.ts';
 import type { Era } from '../protocol/era.ts';
 import type { JsonRpcNotification, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
@@ -23,12 +23,16 @@ export interface HttpReplyOptions {
   /** What the client has not read yet counts here. */
   readonly hold: BufferHold;
   readonly maxQueuedBytes: number;
+  readonly stallTimeoutMs: number;
   /** True while the server is ending: the answer is then the last on its connection. */
   isStopping(): boolean;
   /** Called for each failure that is told to the client. */
   onFailure(error: GatewayError): void;
   readonly challenge?: (kind: ChallengeKind, error: GatewayError) => string;
 }
+
+/** Smaller answers fit the socket's own buffer and are not worth counting. */
+const LARGE_ANSWER = 64 * 1024;
 
 export class HttpReply implements ClientReply {
   readonly accepts: Accepted;
@@ -96,8 +100,13 @@ export class HttpReply implements ClientReply {
     { status = 200, eventId }: { status?: number; eventId?: string } = {},
   ): void {
     if (this.#state === 'ended') return;
-    this.#options.record.outcome ??= 'error' in outcome ? 'error' : 'ok';
+    const { record, hold } = this.#options;
     const json = `{"jsonrpc":"2.0","id":${idText},${writeJson(outcome).slice(1)}`;
+    if (json.length > LARGE_ANSWER && !hold.resize(json.length)) {
+      this.fail(new GatewayError('no-capacity', { reason: 'buffers_full' }), idText, record.era ?? 'legacy');
+      return;
+    }
+    record.outcome ??= 'error' in outcome ? 'error' : 'ok';
     if (this.#endsAsEvent(status)) {
       this.openStream();
       this.#endStream(eventFrame(json, eventId));
@@ -107,11 +116,11 @@ export class HttpReply implements ClientReply {
   }
 
   fail(error: GatewayError, idText: string | undefined, era: Era): void {
-    if (this.#state === 'ended') return;
     const { record, challenge, onFailure } = this.#options;
+    onFailure(error);
+    if (this.#state === 'ended') return;
     record.outcome ??= error.code;
     record.reason ??= error.details.reason;
-    onFailure(error);
     const context: FailureContext = { era, idText, incidentId: record.id, ...(challenge && { challenge }) };
     if (this.#endsAsEvent(failureFor(error.code, era).status)) {
       this.openStream();
@@ -183,10 +192,12 @@ export class HttpReply implements ClientReply {
     return this.#drained.promise;
   }
 
-  /** Only a full socket is counted: less than its high-water mark costs the budget's time and saves nothing. */
+  /** Counts what the client has not read yet; false where there is no room for it. */
   #account(): boolean {
-    const { writableLength, writableHighWaterMark } = this.#response;
-    return writableLength <= writableHighWaterMark || this.#options.hold.resize(writableLength);
+    const { writableLength, writableHighWaterMark, socket } = this.#response;
+    if (writableLength <= writableHighWaterMark) return true;
+    socket?.setTimeout(this.#options.stallTimeoutMs);
+    return this.#options.hold.resize(writableLength);
   }
 
   /** The reader is too slow for what it asked: its exchange ends, and nobody else's. */
@@ -197,6 +208,7 @@ export class HttpReply implements ClientReply {
   }
 
   #onDrain(): void {
+    this.#response.socket?.setTimeout(0);
     this.#options.hold.resize(0);
     this.#drained?.resolve();
     this.#drained = undefined;
@@ -206,6 +218,7 @@ export class HttpReply implements ClientReply {
     this.#state = 'ended';
     clearTimeout(this.#holdTimer);
     this.#stopComments?.();
-    this.#onDrain();
+    this.#options.hold.resize(0);
+    this.#drained?.resolve();
   }
 }

@@ -6,6 +6,8 @@ import { type ExchangeRecord, newRecord } from '../telemetry/exchange-record.ts'
 
 export interface EdgeContext {
   readonly record: ExchangeRecord;
+  /** True once the record is going to be settled. */
+  isExchange: boolean;
   principal: Principal;
   origin: OriginVerdict;
   /** Headers that every answer to this request carries: name and value in turn. */
@@ -21,6 +23,7 @@ declare module 'fastify' {
 export function newEdgeContext(request: FastifyRequest): EdgeContext {
   return {
     record: newRecord(request.id, performance.now()),
+    isExchange: false,
     principal: ANONYMOUS,
     origin: { kind: 'absent' },
     headers: [],

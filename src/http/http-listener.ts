@@ -4,6 +4,7 @@ import { lookup } from 'node:dns/promises';
 import http, { type RequestListener, type Server, type ServerOptions } from 'node:http';
 import https from 'node:https';
 import { type AddressInfo, isIP } from 'node:net';
+import type { FailureCode } from '../errors.ts';
 import { answerBrokenRequest } from './broken-request.ts';
 import type { HttpTiming } from './http-timing.ts';
 
@@ -14,6 +15,8 @@ export interface HttpListenerOptions {
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   readonly timing: HttpTiming;
   readonly handler: RequestListener;
+  /** Bytes that were no request, and have been answered. */
+  onBroken?(code: FailureCode): void;
 }
 
 export interface HttpListener {
@@ -92,7 +95,7 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
   };
 }
 
-function createServer({ tls, timing, handler }: HttpListenerOptions): Server {
+function createServer({ tls, timing, handler, onBroken }: HttpListenerOptions): Server {
   const settings: ServerOptions = {
     keepAliveTimeout: timing.keepAliveTimeoutMs,
     headersTimeout: timing.headersTimeoutMs,
@@ -117,7 +120,10 @@ function createServer({ tls, timing, handler }: HttpListenerOptions): Server {
   // Whoever reads the body says when the client may go on.
   server.on('checkContinue', handler);
   server.on('checkExpectation', handler);
-  server.on('clientError', answerBrokenRequest);
+  server.on('clientError', (error, socket) => {
+    const code = answerBrokenRequest(error, socket);
+    if (code !== undefined) onBroken?.(code);
+  });
   return server;
 }
 

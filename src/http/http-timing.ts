@@ -16,6 +16,8 @@ export interface HttpTiming {
   readonly keepAliveCommentMs: number;
   /** Bytes that a client may leave unread on one reply before that reply ends; one message always fits. */
   readonly maxQueuedReplyBytes: number;
+  /** A client that reads nothing for this long, while bytes wait for it, loses its connection. */
+  readonly stallTimeoutMs: number;
   /** A body that was refused is read and thrown away up to these, so that the client sees the answer. */
   readonly lingerMs: number;
   readonly lingerBytes: number;
@@ -31,6 +33,7 @@ export const DEFAULT_HTTP_TIMING: HttpTiming = {
   maxHeaderBytes: 32 * 1024,
   keepAliveCommentMs: 15_000,
   maxQueuedReplyBytes: 4 * 1024 * 1024,
+  stallTimeoutMs: 60_000,
   lingerMs: 2_000,
   lingerBytes: 16 * 1024 * 1024,
   closeFlushMs: 1_000,

@@ -14,7 +14,7 @@ import { ALLOWED_METHODS, preflightHeaders } from './cors.ts';
 import { answerEarly } from './early-answer.ts';
 import type { HttpTiming } from './http-timing.ts';
 import type { KeepAliveComments } from './keep-alive-comments.ts';
-import { bodyProblem, readBody } from './read-body.ts';
+import { bodyProblem, type ReadBodyOptions, readBody } from './read-body.ts';
 
 export interface McpRouteOptions {
   /** The path of the public URL, without a trailing slash: `` or `/base`. */
@@ -29,8 +29,11 @@ export interface McpRouteOptions {
   handleExchange(exchange: Exchange): Promise<void>;
   onSettled(record: ExchangeRecord): void;
   onFailure(error: GatewayError, record: ExchangeRecord): void;
+  /** Replies whose last byte is not out yet. */
+  readonly openReplies: Set<HttpReply>;
 }
 
+const NO_BODY = Buffer.alloc(0);
 const SERVER_NAME = /^[a-z](?:[a-z0-9.-]{0,30}[a-z0-9])?$/;
 
 export function registerMcpRoute(app: FastifyInstance, options: McpRouteOptions): void {
@@ -65,13 +68,17 @@ function beginExchange({ onSettled }: McpRouteOptions): onRequestHookHandler {
     if (view !== undefined && !SERVER_NAME.test(view)) return done(new GatewayError('path-unknown'));
     if (request.method === 'OPTIONS') return done();
     const { record } = request.edge;
+    request.edge.isExchange = true;
     record.view = view;
     record.era = eraOfHeader(headerValue(request.headers, VERSION_HEADER));
     const { raw } = reply;
     // The one event that comes on every path: answered, refused, or left by the client midway.
     raw.once('close', () => {
       record.httpStatus = raw.headersSent ? raw.statusCode : undefined;
-      record.outcome ??= 'cancelled';
+      if (record.outcome === undefined) {
+        record.outcome = 'cancelled';
+        record.reason = 'client_left';
+      }
       record.durationMs = performance.now() - record.startedAt;
       onSettled(record);
     });
@@ -118,7 +125,7 @@ function checkHeaders({ bodyLimitBytes }: McpRouteOptions): onRequestHookHandler
   };
 }
 
-/** What fails before `hijack` goes to the error handler, which reads off the rest of the body; then it is the reply's. */
+/** What fails before `hijack` is the error handler's, which reads off the rest of the body; then it is the reply's. */
 async function runExchange(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -126,28 +133,44 @@ async function runExchange(
 ): Promise<void> {
   const bodyHold = options.budget.open();
   try {
-    const body = await readBody(request.raw, reply.raw, { maxBytes: options.bodyLimitBytes, hold: bodyHold });
+    const body = await bodyOf(request, reply.raw, { maxBytes: options.bodyLimitBytes, hold: bodyHold });
     reply.hijack();
-    const exchange = newExchange(request, reply.raw, body, options);
-    await options.handleExchange(exchange).catch((thrown: unknown) => {
-      exchange.reply.fail(toGatewayError(thrown), undefined, exchange.record.era ?? 'legacy');
-    });
+    await answerExchange(newExchange(request, reply.raw, body, options), options);
   } finally {
     bodyHold.resize(0);
   }
+}
+
+async function answerExchange(exchange: Exchange, { handleExchange }: McpRouteOptions): Promise<void> {
+  const { reply, record, clientGone } = exchange;
+  try {
+    await handleExchange(exchange);
+  } catch (thrown) {
+    // An exchange that stopped because nobody waits for it has not failed.
+    if (clientGone.aborted && thrown === clientGone.reason) return;
+    reply.fail(toGatewayError(thrown), undefined, record.era ?? 'legacy');
+  }
+}
+
+async function bodyOf(
+  { method, raw }: FastifyRequest,
+  response: ServerResponse,
+  limits: ReadBodyOptions,
+): Promise<Buffer> {
+  if (method === 'POST') return readBody(raw, response, limits);
+  // Unread bytes would keep Node from seeing that the client hangs up.
+  raw.resume();
+  return NO_BODY;
 }
 
 function newExchange(
   { edge, headers, method }: FastifyRequest,
   response: ServerResponse,
   body: Buffer,
-  { budget, keepAlive, timing, isStopping, onFailure }: McpRouteOptions,
+  options: McpRouteOptions,
 ): Exchange {
   const { record, principal } = edge;
-  const clientGone = new AbortController();
-  response.once('close', () => {
-    if (!response.writableEnded) clientGone.abort();
-  });
+  const { budget, keepAlive, timing, isStopping, openReplies } = options;
   const reply = new HttpReply({
     response,
     accepts: readAccept(headers.accept),
@@ -156,8 +179,15 @@ function newExchange(
     keepAlive,
     hold: budget.open(),
     maxQueuedBytes: timing.maxQueuedReplyBytes,
+    stallTimeoutMs: timing.stallTimeoutMs,
     isStopping,
-    onFailure: (error) => onFailure(error, record),
+    onFailure: (error) => options.onFailure(error, record),
+  });
+  const clientGone = new AbortController();
+  openReplies.add(reply);
+  response.once('close', () => {
+    openReplies.delete(reply);
+    if (!response.writableEnded) clientGone.abort();
   });
   return {
     id: record.id,

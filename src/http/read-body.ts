@@ -40,7 +40,11 @@ export function readBody(
   response: ServerResponse,
   { maxBytes, hold }: ReadBodyOptions,
 ): Promise<Buffer> {
-  if (request.headers.expect !== undefined) response.writeContinue();
+  if (request.headers.expect?.toLowerCase() === '100-continue') {
+    response.writeContinue();
+    // Met; whoever answers need not wonder whether the body will come.
+    delete request.headers.expect;
+  }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

@@ -4,7 +4,7 @@ import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { publicHostPolicy } from '../access/host-policy.ts';
 import { originPolicy } from '../access/origin-policy.ts';
 import type { GatewayConfig } from '../config/config.ts';
-import { GatewayError } from '../errors.ts';
+import { type FailureCode, GatewayError } from '../errors.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
 import { VERSION_HEADER } from '../protocol/request-headers.ts';
@@ -12,6 +12,7 @@ import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { BufferBudget } from './buffer-budget.ts';
 import { callerCheck } from './check-caller.ts';
+import type { HttpReply } from './client-reply.ts';
 import { answerEarly } from './early-answer.ts';
 import { newEdgeContext } from './edge-context.ts';
 import { errorResponse } from './error-response.ts';
@@ -28,6 +29,8 @@ export interface PublicServerOptions {
   handleExchange(exchange: Exchange): Promise<void>;
   /** Once for each exchange, at the last byte of its answer. */
   onSettled(record: ExchangeRecord): void;
+  /** Once for each request that ended before it became an exchange. */
+  onRefused?(code: FailureCode): void;
   readonly timing?: Partial<HttpTiming>;
 }
 
@@ -55,6 +58,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     originPolicy({ ...config, listenHost }),
     publicHostPolicy({ ...config, listenHost }),
   );
+  const openReplies = new Set<HttpReply>();
   const isStopping = () => listener.stopping;
 
   const app = fastify({
@@ -84,17 +88,20 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     handleExchange,
     onSettled,
     onFailure: reportFailure,
+    openReplies,
   });
   await app.ready();
 
-  const listener = createHttpListener({ ...config.listen, timing, handler: app.routing });
+  const listener = createHttpListener({ ...config.listen, timing, handler: app.routing, onBroken });
 
   /** The one place where a request ends that became no exchange. */
   function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     reply.hijack();
     const error = fromFastifyError(thrown);
+    // Undefined where the framework refuses a URL before it looks at anything else.
     const edge = request.edge ?? newEdgeContext(request);
-    edge.record.outcome ??= error.code;
+    if (edge.isExchange) edge.record.outcome ??= error.code;
+    else options.onRefused?.(error.code);
     reportFailure(error, edge.record);
     const { status, headers, body } = errorResponse(error, {
       era: eraOfHeader(headerValue(request.headers, VERSION_HEADER)) ?? 'legacy',
@@ -111,10 +118,16 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
       logger.error({ incidentId: record.id, err: error.cause ?? error }, 'internal error');
   }
 
+  function onBroken(code: FailureCode): void {
+    options.onRefused?.(code);
+  }
+
   return {
     listen: listener.listen,
     stopAccepting: listener.stopAccepting,
     async close() {
+      listener.stopAccepting();
+      for (const reply of openReplies) endReply(reply);
       await listener.close();
       await app.close();
     },
@@ -125,4 +138,10 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
       return budget.usedBytes;
     },
   };
+}
+
+/** What is still open at the very end; who knew its id had the chance to answer. */
+function endReply(reply: HttpReply): void {
+  if (reply.committed) reply.end();
+  else reply.fail(new GatewayError('draining'), undefined, 'legacy');
 }
