@@ -3,6 +3,7 @@
 
 import type { Era } from './protocol/era.ts';
 import * as rpc from './protocol/error-codes.ts';
+import type { JsonRpcErrorObject } from './protocol/json-rpc.ts';
 
 type PerEra<T> = T | Readonly<Record<Era, T>>;
 
@@ -190,6 +191,14 @@ export class GatewayError extends Error {
     this.code = code;
     this.details = details;
   }
+}
+
+/** A failure as the `error` member of a JSON-RPC response to a client of that era. */
+export function errorObject(error: GatewayError, era: Era): JsonRpcErrorObject {
+  const { data, retryAfterMs } = error.details;
+  const shown = retryAfterMs === undefined ? data : { retryAfterMs, ...data };
+  const { rpcCode } = failureFor(error.code, era);
+  return { code: rpcCode, message: error.message, ...(shown === undefined ? {} : { data: shown }) };
 }
 
 /** Wraps whatever was thrown; what is not ours becomes `internal`. */

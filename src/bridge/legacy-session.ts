@@ -1,8 +1,15 @@
 // One legacy session at run time: its calls in flight, its streams, the questions that servers have asked its client,
 // and the link that is its own. The record of it (state/session-store) outlives the process one day; this does not.
 import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
-import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
+import {
+  type JsonRpcId,
+  type JsonRpcNotification,
+  type JsonRpcOutcome,
+  type JsonRpcRequest,
+  readId,
+} from '../protocol/json-rpc.ts';
 import type { SessionRecord } from '../state/session-store.ts';
+import type { StreamSink } from './call-output.ts';
 import { OpenQuestions, type QuestionOrigin } from './open-questions.ts';
 import { type EventStream, type ReplayLimits, SessionStreams } from './session-streams.ts';
 
@@ -30,6 +37,7 @@ export class LegacySession {
   /** Aborts at the session's end, whatever ended it. */
   readonly ended = new AbortController();
   readonly #calls = new Set<SessionCall>();
+  readonly #onStreamOpened = new Set<() => void>();
   /** What belongs to no call; held, bounded, while no GET stream is open. */
   readonly #standalone: EventStream;
 
@@ -48,15 +56,27 @@ export class LegacySession {
     return this.#standalone;
   }
 
-  startCall(idText: string, mayAsk: boolean): SessionCall {
+  startCall(idText: string, mayAsk: boolean, stream: EventStream): SessionCall {
     const controller = new AbortController();
-    const call = { idText, stream: this.streams.open(), controller, mayAsk };
+    const call = { idText, stream, controller, mayAsk };
     this.#calls.add(call);
+    this.#noteStreamOpened();
     return call;
   }
 
   finishCall(call: SessionCall): void {
     this.#calls.delete(call);
+  }
+
+  /** The client opened, or opened again, the stream for what belongs to no call; the newest connection has it. */
+  attachStandalone(sink: StreamSink, gone: AbortSignal): void {
+    const { droppedThrough, writtenThrough } = this.#standalone;
+    this.#standalone.resume(sink, gone, Math.max(droppedThrough, writtenThrough));
+    this.#noteStreamOpened();
+  }
+
+  #noteStreamOpened(): void {
+    for (const notify of this.#onStreamOpened) notify();
   }
 
   /** `notifications/cancelled`: ids may be used twice by careless clients, the newest is meant (F21). */
@@ -76,18 +96,43 @@ export class LegacySession {
 
   /** A server's request to the client, under an id of ours, on the stream that it belongs to. */
   ask(request: JsonRpcRequest, origin: QuestionOrigin, stream: EventStream): void {
-    const id = this.questions.open(request.id, origin);
+    const id = this.questions.open(request.id, origin, stream);
     void stream.send({ ...request, id });
   }
 
   /**
    * The stream for a question that names no call: the only call that may ask, else an open GET stream (BRIDGE.md).
-   * Undefined while there is neither.
+   * Waits for one to appear; undefined when none does in time, or the session ends.
    */
-  streamForQuestion(): EventStream | undefined {
+  async streamForQuestion(patienceMs: number): Promise<EventStream | undefined> {
+    const now = this.#streamForQuestionNow();
+    if (now !== undefined) return now;
+    const patience = AbortSignal.any([AbortSignal.timeout(patienceMs), this.ended.signal]);
+    return new Promise((resolve) => {
+      const settle = () => {
+        const stream = this.#streamForQuestionNow();
+        if (stream === undefined && !patience.aborted) return;
+        this.#onStreamOpened.delete(settle);
+        patience.removeEventListener('abort', settle);
+        resolve(stream);
+      };
+      this.#onStreamOpened.add(settle);
+      patience.addEventListener('abort', settle);
+    });
+  }
+
+  #streamForQuestionNow(): EventStream | undefined {
     const askers = [...this.#calls].filter(({ mayAsk }) => mayAsk);
     if (askers.length === 1 && askers[0] !== undefined) return askers[0].stream;
     return this.#standalone.attached ? this.#standalone : undefined;
+  }
+
+  /** The server takes a question back: the client is told under the id that it knows. */
+  withdraw(cancelled: JsonRpcNotification, origin: QuestionOrigin): void {
+    const upstreamId = readId(cancelled.params?.requestId)?.id;
+    const withdrawn = upstreamId === undefined ? undefined : this.questions.withdraw(upstreamId, origin);
+    if (withdrawn === undefined) return;
+    void withdrawn.stream.send({ ...cancelled, params: { ...cancelled.params, requestId: withdrawn.id } });
   }
 
   /** The client answered; an answer to a question that is no longer open is dropped (DESIGN 2.4). */

@@ -1,6 +1,8 @@
 // Requests that servers have sent to one session's client: each goes out under an id of ours, and its answer goes
 // back, once, to the link that asked.
+
 import type { JsonRpcErrorObject, JsonRpcId, JsonRpcOutcome } from '../protocol/json-rpc.ts';
+import type { CallOutput } from './call-output.ts';
 
 export interface QuestionOrigin {
   respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void>;
@@ -9,6 +11,8 @@ export interface QuestionOrigin {
 interface OpenQuestion {
   readonly upstreamId: JsonRpcId;
   readonly origin: QuestionOrigin;
+  /** Where the client saw it, and is told if it is withdrawn. */
+  readonly stream: CallOutput;
 }
 
 export class OpenQuestions {
@@ -16,9 +20,9 @@ export class OpenQuestions {
   #next = 1;
 
   /** Remembers the question and mints the id that the client is to see. */
-  open(upstreamId: JsonRpcId, origin: QuestionOrigin): JsonRpcId {
+  open(upstreamId: JsonRpcId, origin: QuestionOrigin, stream: CallOutput): JsonRpcId {
     const id = this.#next++;
-    this.#open.set(id, { upstreamId, origin });
+    this.#open.set(id, { upstreamId, origin, stream });
     return id;
   }
 
@@ -29,12 +33,12 @@ export class OpenQuestions {
     void question.origin.respond(question.upstreamId, outcome);
   }
 
-  /** The server took a question back: its answer would go nowhere. Returns our id of it. */
-  withdraw(upstreamId: JsonRpcId, origin: QuestionOrigin): JsonRpcId | undefined {
+  /** The server took a question back: its answer would go nowhere. Returns our id of it, and where it was asked. */
+  withdraw(upstreamId: JsonRpcId, origin: QuestionOrigin): { id: JsonRpcId; stream: CallOutput } | undefined {
     for (const [id, question] of this.#open) {
       if (question.upstreamId !== upstreamId || question.origin !== origin) continue;
       this.#open.delete(id);
-      return id;
+      return { id, stream: question.stream };
     }
     return undefined;
   }

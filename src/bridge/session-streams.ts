@@ -1,7 +1,7 @@
 // The event streams of one legacy session. Each event is numbered on its own stream and kept for a while, bounded,
 // so that a client that lost its connection gets what that stream would have carried, and nothing of another
 // (2025-11-25, transports, "Resumability and Redelivery"; F25).
-import type { JsonRpcNotification, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
+import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
 import type { CallOutput, StreamSink } from './call-output.ts';
 
 export interface ReplayLimits {
@@ -10,7 +10,7 @@ export interface ReplayLimits {
 }
 
 type Content =
-  | { readonly message: JsonRpcRequest | JsonRpcNotification }
+  | { readonly message: StreamMessage }
   | { readonly idText: string; readonly outcome: JsonRpcOutcome };
 
 interface LoggedEvent {
@@ -98,6 +98,8 @@ export class EventStream implements CallOutput {
   readonly id: number;
   /** Events up to this one are gone from the log. */
   droppedThrough = 0;
+  /** Events up to this one have been written to a connection, whether or not they arrived. */
+  writtenThrough = 0;
   over = false;
   readonly #session: SessionStreams;
   #sink: StreamSink | undefined;
@@ -143,12 +145,12 @@ export class EventStream implements CallOutput {
     this.#knownToClient = true;
     this.attach(sink, gone);
     for (const { sequence, content } of this.#session.eventsAfter(this, after)) {
-      void this.#write(content, this.#eventId(sequence));
+      void this.#write(content, sequence);
     }
     if (this.over) sink.end();
   }
 
-  send(message: JsonRpcRequest | JsonRpcNotification): Promise<void> | undefined {
+  send(message: StreamMessage): Promise<void> | undefined {
     if (this.over) return undefined;
     return this.#publish({ message });
   }
@@ -178,10 +180,12 @@ export class EventStream implements CallOutput {
   #publish(content: Content): Promise<void> | undefined {
     this.#lastSequence += 1;
     this.#session.append(this, this.#lastSequence, content);
-    return this.#write(content, this.#eventId(this.#lastSequence));
+    return this.#write(content, this.#lastSequence);
   }
 
-  #write(content: Content, eventId: string): Promise<void> | undefined {
+  #write(content: Content, sequence: number): Promise<void> | undefined {
+    const eventId = this.#eventId(sequence);
+    if (this.#sink !== undefined) this.writtenThrough = sequence;
     if ('message' in content) return this.#sink?.send(content.message, eventId);
     this.#sink?.respond(content.idText, content.outcome, { eventId });
     return undefined;

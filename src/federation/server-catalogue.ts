@@ -2,6 +2,7 @@
 // show each session other tools; loaded on first need, dropped when the server says that its list changed.
 import { GatewayError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
+import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 
 export type TargetKind = 'tools' | 'prompts';
@@ -37,6 +38,11 @@ export class ServerCatalogue {
     if (found !== undefined || performance.now() - loaded.loadedAt < REFRESH_AFTER_MS) return found;
     if (this.#tables.get(link)?.get(kind) === loaded) this.invalidate(link, kind);
     return (await this.#load(link, kind, signal).table).get(name);
+  }
+
+  /** Keeps the tables of a server's shared link in step with what it says. */
+  follow(server: Server): void {
+    server.onSharedMessage((message, link) => this.noteListChanged(link, message.method));
   }
 
   /** The server said that its list changed. */

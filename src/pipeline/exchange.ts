@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../access/principal.ts';
 import type { GatewayError } from '../errors.ts';
-import type { JsonRpcNotification, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
+import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 
 export interface Exchange {
@@ -42,7 +42,7 @@ export interface ClientReply {
    *
    * @returns a promise to await when the client reads too slowly, undefined while it keeps up
    */
-  send(message: JsonRpcRequest | JsonRpcNotification, eventId?: string): Promise<void> | undefined;
+  send(message: StreamMessage, eventId?: string): Promise<void> | undefined;
   /**
    * The one response, then the end. JSON with `status` (default 200) if nothing is committed and JSON is accepted,
    * else the last event of the stream.
@@ -50,8 +50,8 @@ export interface ClientReply {
   respond(idText: string, outcome: JsonRpcOutcome, options?: { status?: number; eventId?: string }): void;
   /** The failure's row of the error table, as JSON or as the last event. */
   fail(error: GatewayError, idText: string | undefined, era: 'modern' | 'legacy'): void;
-  /** 202, no body, no content type. */
-  accept(): void;
+  /** No body, no content type: 202, or 204 for what is done with. */
+  accept(status?: 202 | 204): void;
   /** Ends an event stream without a response. */
   end(): void;
 }

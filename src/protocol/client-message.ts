@@ -211,10 +211,14 @@ function headerMismatch(
   const source = nameSourceOf(message.method);
   if (source === undefined) return undefined;
   const headerName = headerValue(headers, NAME_HEADER);
-  if (headerName === undefined) return `The Mcp-Name header is missing; ${message.method} needs it`;
+  if (headerName === undefined) {
+    return source.required ? `The Mcp-Name header is missing; ${message.method} needs it` : undefined;
+  }
   const name = decodeHeaderValue(headerName);
   if (name === undefined) return 'The Mcp-Name header is malformed';
-  return name === message.params?.[source] ? undefined : `Mcp-Name differs from params.${source}`;
+  return name === message.params?.[source.member]
+    ? undefined
+    : `Mcp-Name differs from params.${source.member}`;
 }
 
 function parseBody(body: Buffer): unknown {

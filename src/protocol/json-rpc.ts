@@ -23,6 +23,10 @@ export interface JsonRpcErrorObject {
 /** What a response says, apart from the id that it carries. */
 export type JsonRpcOutcome = { result: JsonObject } | { error: JsonRpcErrorObject };
 
+export type JsonRpcResponse = { jsonrpc: '2.0'; id: JsonRpcId } & JsonRpcOutcome;
+/** What an event stream to a client may carry; responses only where an array is answered. */
+export type StreamMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
+
 /** A JSON-RPC message with its shape settled. `idText` is the id as it stood on the wire, fit to be written back. */
 export type JsonRpcMessage =
   | { kind: 'request'; id: JsonRpcId; idText: string; method: string; params: JsonObject | undefined }

@@ -11,18 +11,27 @@ export const LAST_EVENT_HEADER = 'last-event-id';
 export const PARAM_HEADER_PREFIX = 'mcp-param-';
 
 /** Which member of `params` the `Mcp-Name` header mirrors; methods that are not here carry none. */
-const NAME_SOURCE: Readonly<Record<string, 'name' | 'uri'>> = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
+const NAME_SOURCE: Readonly<Record<string, NameSource>> = {
+  'tools/call': { member: 'name', required: true },
+  'prompts/get': { member: 'name', required: true },
+  'resources/read': { member: 'uri', required: true },
+  // The tasks extension mirrors its ids the same way; core servers know nothing of it, so it is not demanded.
+  'tasks/get': { member: 'taskId', required: false },
+  'tasks/update': { member: 'taskId', required: false },
+  'tasks/cancel': { member: 'taskId', required: false },
 };
+
+export interface NameSource {
+  readonly member: 'name' | 'uri' | 'taskId';
+  readonly required: boolean;
+}
 
 const PLAIN_VALUE = /^[\x20-\x7e\t]*$/;
 const SAFE_VALUE = /^(?:[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)?$/;
 const ENCODED_VALUE = /^=\?base64\?(.*)\?=$/s;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-export function nameSourceOf(method: string): 'name' | 'uri' | undefined {
+export function nameSourceOf(method: string): NameSource | undefined {
   return Object.hasOwn(NAME_SOURCE, method) ? NAME_SOURCE[method] : undefined;
 }
 
@@ -46,7 +55,7 @@ export function encodeHeaderValue(value: string): string {
 export function standardHeaders(method: string, params: JsonObject | undefined): Record<string, string> {
   const headers: Record<string, string> = { [METHOD_HEADER]: encodeHeaderValue(method) };
   const source = nameSourceOf(method);
-  const name = source && params?.[source];
+  const name = source && params?.[source.member];
   if (typeof name === 'string') headers[NAME_HEADER] = encodeHeaderValue(name);
   return headers;
 }

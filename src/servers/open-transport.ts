@@ -1,5 +1,9 @@
 // Picks the wire for a server's config. The only place that knows which transports there are.
 import type { ServerConfig } from '../config/config.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { openHttpTransport } from './http-transport.ts';
+import type { Outbound } from './outbound.ts';
+import { startStdioTransport } from './stdio-transport.ts';
 import type { ServerTransport, TransportEvents } from './transport.ts';
 
 export interface WiredTransport {
@@ -11,3 +15,14 @@ export interface WiredTransport {
 }
 
 export type OpenTransport = (config: ServerConfig, events: TransportEvents) => Promise<WiredTransport>;
+
+export function transportOpener({ outbound, logger }: { outbound: Outbound; logger: Logger }): OpenTransport {
+  return async (config, events) => {
+    if (config.type === 'stdio') {
+      const transport = await startStdioTransport(config, { events, logger });
+      return { transport, firstOutput: transport.firstOutput };
+    }
+    const transport = openHttpTransport(config, { events, outbound, logger });
+    return { transport, firstOutput: undefined, listen: () => transport.startEventStream() };
+  };
+}

@@ -33,6 +33,8 @@ export interface OwnLinkRequest {
   onUnsolicited?(message: ServerMessage, link: ServerLink): void;
 }
 
+type SharedListener = (message: ServerMessage, link: ServerLink) => void;
+
 export interface ServerOptions {
   readonly config: ServerConfig;
   readonly identity: ClientIdentity;
@@ -46,7 +48,7 @@ export class Server {
   readonly #logger: Logger;
   readonly #pool: LinkPool;
   readonly #backoff = new StartBackoff();
-  readonly #listeners = new Set<(message: ServerMessage) => void>();
+  readonly #listeners = new Set<SharedListener>();
   #verdict: { era: Era; expiresAt: number } | undefined;
   #peer: Peer | undefined;
   #lastError: string | undefined;
@@ -96,7 +98,7 @@ export class Server {
   }
 
   /** Messages of the catalogue link that are true for everyone (list changes). Returns the way to stop. */
-  onSharedMessage(listener: (message: ServerMessage) => void): () => void {
+  onSharedMessage(listener: SharedListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -268,7 +270,7 @@ export class Server {
       void link.respond(message.id, { error: { code: -32601, message: 'No client feature is shared here' } });
       return;
     }
-    for (const listener of this.#listeners) listener(message);
+    for (const listener of this.#listeners) listener(message, link);
   }
 
   #linkEnded(link: ServerLink, reason: string): void {

@@ -1,0 +1,15 @@
+// The client of one call, as the bridge needs to know it, whichever era it speaks.
+import type { Era } from '../protocol/era.ts';
+import type { JsonObject } from '../protocol/json-text.ts';
+import type { LegacySession } from './legacy-session.ts';
+
+export interface CallingClient {
+  readonly era: Era;
+  readonly version: string;
+  readonly capabilities: JsonObject;
+  readonly info: JsonObject | undefined;
+  /** principalKey of the caller. */
+  readonly principal: string;
+  /** A legacy client's session; a modern client has none. */
+  readonly session: LegacySession | undefined;
+}

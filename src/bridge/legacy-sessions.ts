@@ -1,0 +1,90 @@
+// All legacy sessions that run here: the store says which exist, this holds what is live of them. A session that
+// ends, however it ends, leaves nothing behind: neither stream, question nor link (F04).
+import type { Server } from '../servers/server.ts';
+import type { ServerMessage } from '../servers/transport.ts';
+import type { SessionRecord, SessionStore } from '../state/session-store.ts';
+import { sessionLinkKey } from './choose-link.ts';
+import { LegacySession } from './legacy-session.ts';
+import type { ReplayLimits } from './session-streams.ts';
+
+export class LegacySessions {
+  readonly #store: SessionStore;
+  readonly #replay: ReplayLimits;
+  readonly #live = new Map<string, { session: LegacySession; release: () => Promise<void> }>();
+  readonly #releasing = new Set<Promise<void>>();
+  readonly #keeper: NodeJS.Timeout;
+
+  constructor(store: SessionStore, replay: ReplayLimits & { readonly idleTimeoutMs: number }) {
+    this.#store = store;
+    this.#replay = replay;
+    store.onEnded((key) => this.#dispose(key));
+    this.#keeper = setInterval(
+      () => this.#keepBusy(),
+      Math.min(30_000, Math.max(50, replay.idleTimeoutMs / 5)),
+    ).unref();
+  }
+
+  get size(): number {
+    return this.#live.size;
+  }
+
+  /**
+   * Opens a session on one server.
+   *
+   * @returns its id, for the client alone
+   * @throws GatewayError no-capacity
+   */
+  async open(record: SessionRecord, server: Server): Promise<{ id: string; session: LegacySession }> {
+    const id = await this.#store.create(record);
+    const stored = await this.#store.find(id);
+    const session = new LegacySession(stored?.key ?? '', record, this.#replay);
+    const stop = server.onSharedMessage((message) => deliverShared(session, server, message));
+    const release = () => {
+      stop();
+      return server.releaseOwnLink(sessionLinkKey(session));
+    };
+    this.#live.set(session.key, { session, release });
+    return { id, session };
+  }
+
+  /** The session of that id, if it belongs to that principal and that view; else as if it did not exist (F05). */
+  async find(id: string, principal: string, view: string | undefined): Promise<LegacySession | undefined> {
+    const stored = await this.#store.find(id);
+    if (stored === undefined || stored.record.principal !== principal || stored.record.view !== view)
+      return undefined;
+    return this.#live.get(stored.key)?.session;
+  }
+
+  end(session: LegacySession): Promise<void> {
+    return this.#store.end(session.key);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#keeper);
+    await Promise.all([...this.#live.keys()].map((key) => this.#store.end(key)));
+    await Promise.all(this.#releasing);
+    this.#store.close();
+  }
+
+  #dispose(key: string): void {
+    const live = this.#live.get(key);
+    if (live === undefined) return;
+    this.#live.delete(key);
+    live.session.end();
+    const releasing = live.release().finally(() => this.#releasing.delete(releasing));
+    this.#releasing.add(releasing);
+  }
+
+  #keepBusy(): void {
+    for (const { session } of this.#live.values()) {
+      session.streams.prune();
+      if (session.busy) this.#store.touch(session.key);
+    }
+  }
+}
+
+/** A change that is true for everyone; a session with a link of its own hears it from there. */
+function deliverShared(session: LegacySession, server: Server, message: ServerMessage): void {
+  if ('id' in message || server.peekOwnLink(sessionLinkKey(session)) !== undefined) return;
+  if (message.method.endsWith('/list_changed')) session.deliver(message);
+}

@@ -1,0 +1,90 @@
+// What a server says to one legacy session of its own accord: questions for the client, and notifications that name
+// no call. Only the session's own link may do either.
+
+import type { ServerConfig } from '../config/config.ts';
+import type { ClientNotification } from '../protocol/client-message.ts';
+import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
+import { type JsonRpcRequest, readId } from '../protocol/json-rpc.ts';
+import type { JsonObject } from '../protocol/json-text.ts';
+import type { Server } from '../servers/server.ts';
+import type { ServerLink } from '../servers/server-link.ts';
+import type { ServerMessage } from '../servers/transport.ts';
+import { sessionLinkKey } from './choose-link.ts';
+import { declaredCapabilities } from './client-features.ts';
+import type { LegacySession } from './legacy-session.ts';
+import type { EventStream } from './session-streams.ts';
+
+/** How long a question that names no call waits for a stream that it could go out on (BRIDGE.md). */
+const QUESTION_PATIENCE_MS = 5_000;
+
+/** The client capability that each question needs. */
+const CAPABILITY_OF: Readonly<Record<string, string>> = {
+  'roots/list': 'roots',
+  'sampling/createMessage': 'sampling',
+  'elicitation/create': 'elicitation',
+  'tasks/get': 'tasks',
+  'tasks/result': 'tasks',
+  'tasks/list': 'tasks',
+  'tasks/cancel': 'tasks',
+};
+
+/** Hands on a message of the session's own link. `stream` is the call's that the wire ties it to, if it does. */
+export async function relayToSession(
+  session: LegacySession,
+  message: ServerMessage,
+  { link, server, stream }: { link: ServerLink; server: ServerConfig; stream: EventStream | undefined },
+): Promise<void> {
+  if ('id' in message) {
+    await relayQuestion(session, message, { link, server, stream });
+  } else if (message.method === 'notifications/cancelled') {
+    session.withdraw(message, link);
+  } else if (stream !== undefined) {
+    await stream.send(message);
+  } else {
+    session.deliver(message);
+  }
+}
+
+/** A notification of the client: about its own calls it is heeded here, the rest is for the session's own link. */
+export function relayClientNotification(
+  session: LegacySession,
+  message: ClientNotification,
+  server: Server,
+): void {
+  if (message.method === 'notifications/initialized') {
+    session.initialized = true;
+  } else if (message.method === 'notifications/cancelled') {
+    const { requestId, reason } = message.params ?? {};
+    const id = readId(requestId);
+    if (id !== undefined) session.cancel(id.idText, typeof reason === 'string' ? reason : undefined);
+  } else {
+    const link = server.peekOwnLink(sessionLinkKey(session));
+    const { method, params } = message;
+    const isRoots = method === 'notifications/roots/list_changed';
+    if (link === undefined || (isRoots && server.config.client.roots !== 'allow')) return;
+    void link.notify({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) });
+  }
+}
+
+async function relayQuestion(
+  session: LegacySession,
+  question: JsonRpcRequest,
+  { link, server, stream }: { link: ServerLink; server: ServerConfig; stream: EventStream | undefined },
+): Promise<void> {
+  if (question.method === 'roots/list' && typeof server.client.roots !== 'string') {
+    const roots = server.client.roots.map((root): JsonObject => ({ ...root }));
+    return link.respond(question.id, { result: { roots } });
+  }
+  const capability = CAPABILITY_OF[question.method];
+  const declared = declaredCapabilities(session.record.clientCapabilities, server.client);
+  if (capability === undefined || declared[capability] === undefined) {
+    return refuse(link, question, `The client did not declare what ${question.method} needs`);
+  }
+  const where = stream ?? (await session.streamForQuestion(QUESTION_PATIENCE_MS));
+  if (where === undefined) return refuse(link, question, 'The client has no open stream to be asked on');
+  session.ask(question, link, where);
+}
+
+function refuse(link: ServerLink, question: JsonRpcRequest, message: string): Promise<void> {
+  return link.respond(question.id, { error: { code: METHOD_NOT_FOUND, message } });
+}

@@ -1,0 +1,175 @@
+// The composition root: makes everything, wires it, and ends it in reverse order.
+import { LegacySessions } from './bridge/legacy-sessions.ts';
+import { SealedState } from './bridge/sealed-state.ts';
+import type { Config } from './config/config.ts';
+import { ServerCatalogue } from './federation/server-catalogue.ts';
+import { type AdminServer, createAdminServer } from './http/admin-server.ts';
+import { createPublicServer } from './http/server.ts';
+import type { GatewayContext } from './pipeline/gateway-context.ts';
+import { handleExchange } from './pipeline/handle-exchange.ts';
+import { transportOpener } from './servers/open-transport.ts';
+import { createOutbound } from './servers/outbound.ts';
+import type { ClientIdentity } from './servers/peer.ts';
+import { Server } from './servers/server.ts';
+import { MemorySessionStore } from './state/memory-session-store.ts';
+import { logExchange } from './telemetry/exchange-log.ts';
+import { createLogger, type Logger } from './telemetry/logger.ts';
+import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+
+export interface GatewayOptions {
+  readonly config: Config;
+  /** The version of Portico, told to servers. */
+  readonly version: string;
+  readonly logger?: Logger;
+}
+
+export interface Addresses {
+  /** URLs of the MCP endpoint's listener. */
+  readonly public: readonly string[];
+  readonly admin: readonly string[];
+}
+
+export interface Gateway {
+  /** Listens, then warms the servers up; a server that fails to start does not fail this. */
+  start(): Promise<Addresses>;
+  /** Drains and ends everything; idempotent, safe after a failed start. `hurry` cuts what is still running. */
+  close(): Promise<void>;
+  hurry(): void;
+}
+
+export async function createGateway({ config, version, logger: given }: GatewayOptions): Promise<Gateway> {
+  const logger = given ?? createLogger({ level: config.gateway.log.level, secrets: config.secrets });
+  const metrics = createMetrics();
+  const outbound = createOutbound(config.gateway.outbound);
+  const identity: ClientIdentity = { name: 'portico', title: 'Portico', version };
+  const openTransport = transportOpener({ outbound, logger });
+  const servers = new Map(
+    config.servers.map((server) => [
+      server.slug,
+      new Server({ config: server, identity, openTransport, logger }),
+    ]),
+  );
+  const { sessions: limits } = config.gateway;
+  const sessions = new LegacySessions(new MemorySessionStore(limits), {
+    ...limits.replay,
+    idleTimeoutMs: limits.idleTimeoutMs,
+  });
+  const ending = new AbortController();
+  const hurrying = new AbortController();
+  const context: GatewayContext = {
+    config: config.gateway,
+    servers,
+    catalogue: new ServerCatalogue(),
+    sessions,
+    state: new SealedState(),
+    logger,
+    ending: ending.signal,
+  };
+  for (const server of servers.values()) context.catalogue.follow(server);
+  watchState(metrics, context);
+
+  let listening = false;
+  let inFlight = 0;
+  const publicServer = await createPublicServer({
+    config: config.gateway,
+    logger,
+    async handleExchange(exchange) {
+      inFlight += 1;
+      try {
+        await handleExchange(context, exchange);
+      } finally {
+        inFlight -= 1;
+      }
+    },
+    onSettled(record) {
+      metrics.observeExchange(record);
+      logExchange(logger, record);
+    },
+  });
+  const adminServer = await adminServerFor(config, { logger, metrics, status, isReady });
+  let closing: Promise<void> | undefined;
+
+  function status(): unknown {
+    return {
+      version,
+      uptimeSeconds: Math.round(process.uptime()),
+      draining: closing !== undefined,
+      sessions: sessions.size,
+      servers: Object.fromEntries([...servers].map(([slug, server]) => [slug, server.status()])),
+    };
+  }
+
+  function isReady(): { ready: boolean; reason?: string } {
+    if (closing !== undefined) return { ready: false, reason: 'draining' };
+    return listening ? { ready: true } : { ready: false, reason: 'starting' };
+  }
+
+  /** Readiness red, keep accepting for a while, stop accepting, let calls finish, end the rest (DESIGN 8). */
+  async function drain(): Promise<void> {
+    const { delayMs, graceMs } = config.gateway.drain;
+    if (listening) await pause(delayMs, hurrying.signal);
+    publicServer.stopAccepting();
+    ending.abort();
+    const until = performance.now() + graceMs;
+    while (inFlight > 0 && performance.now() < until && !hurrying.signal.aborted)
+      await pause(20, hurrying.signal);
+  }
+
+  async function close(): Promise<void> {
+    await drain();
+    await sessions.close();
+    await Promise.all([...servers.values()].map((server) => server.close()));
+    await publicServer.close();
+    await adminServer?.close();
+    await outbound.close();
+  }
+
+  return {
+    async start() {
+      const addresses = { public: await publicServer.listen(), admin: (await adminServer?.listen()) ?? [] };
+      listening = true;
+      // Warm up: a cold package runner needs its time now rather than in a user's first call. Failures are in the
+      // log and in /status, and the next call tries again.
+      for (const server of servers.values()) server.catalogueLink().catch(() => {});
+      return addresses;
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+    hurry: () => hurrying.abort(),
+  };
+}
+
+async function adminServerFor(
+  config: Config,
+  parts: Omit<Parameters<typeof createAdminServer>[0], 'config'>,
+): Promise<AdminServer | undefined> {
+  const { admin } = config.gateway;
+  return admin === undefined ? undefined : createAdminServer({ config: admin, ...parts });
+}
+
+function watchState(metrics: Metrics, { servers, sessions }: GatewayContext): void {
+  metrics.watch({
+    name: 'portico_links',
+    help: 'Open links by server',
+    labelNames: ['server'],
+    *read() {
+      for (const [slug, server] of servers) yield { labels: { server: slug }, value: server.openLinks };
+    },
+  });
+  metrics.watch({ name: 'portico_sessions', help: 'Open legacy sessions', read: () => sessions.size });
+}
+
+function pause(durationMs: number, cut: AbortSignal): Promise<void> {
+  if (durationMs <= 0 || cut.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      cut.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, durationMs);
+    cut.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,85 @@
+// From a request whose caller and view are settled to the server's answer, for both eras of client: link, target,
+// parameters, bridge. The second half of the straight line.
+import type { CallOutput } from '../bridge/call-output.ts';
+import type { CallingClient } from '../bridge/calling-client.ts';
+import { carryCall, wasNeverAccepted } from '../bridge/carry-call.ts';
+import { chooseLink } from '../bridge/choose-link.ts';
+import type { SessionCall } from '../bridge/legacy-session.ts';
+import { relayToSession } from '../bridge/session-messages.ts';
+import type { ClientRequest } from '../protocol/client-message.ts';
+import { isJsonObject } from '../protocol/json-text.ts';
+import { methodLabel } from '../protocol/methods.ts';
+import { buildParamHeaders } from '../protocol/param-headers.ts';
+import { nameSourceOf } from '../protocol/request-headers.ts';
+import type { Server } from '../servers/server.ts';
+import type { Exchange } from './exchange.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { checkParamHeaders, requireMethod, routeTarget } from './route-exchange.ts';
+import { withinTime } from './within-time.ts';
+
+export interface Dispatch {
+  readonly request: ClientRequest;
+  readonly client: CallingClient;
+  readonly server: Server;
+  readonly output: CallOutput;
+  readonly signal: AbortSignal;
+  readonly sessionCall: SessionCall | undefined;
+}
+
+/**
+ * Resolves when the answer has been handed to the output. A server that forgot our session never accepted the
+ * request, so it is asked once more on a new one (F03).
+ *
+ * @throws GatewayError, or the signal's reason
+ */
+export async function dispatchRequest(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  call: Dispatch,
+): Promise<void> {
+  const { record } = exchange;
+  const startedAt = performance.now();
+  noteRequest(exchange, call.request, call.server);
+  try {
+    record.outcome = await dispatchOnce(gateway, exchange, call);
+  } catch (thrown) {
+    if (!wasNeverAccepted(thrown)) throw thrown;
+    record.outcome = await dispatchOnce(gateway, exchange, call);
+  } finally {
+    record.upstreamMs = performance.now() - startedAt;
+  }
+}
+
+async function dispatchOnce(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  call: Dispatch,
+): Promise<'ok' | 'error'> {
+  const { request, client, server, signal } = call;
+  const starting = chooseLink(server, client, request.method, (session, message, link) => {
+    if (!('id' in message)) gateway.catalogue.noteListChanged(link, message.method);
+    void relayToSession(session, message, { link, server: server.config, stream: undefined });
+  });
+  // Probe and handshake each have the start timeout.
+  const link = await withinTime(starting, server.config.startTimeoutMs * 2, signal);
+  requireMethod(request, exchange.view, link.peer);
+  const target = await routeTarget(gateway, request, link, signal);
+  const declared = checkParamHeaders(exchange, request, target);
+  const args = isJsonObject(request.params?.arguments) ? request.params.arguments : undefined;
+  return carryCall({
+    ...call,
+    link,
+    state: gateway.state,
+    listTtlMs: gateway.config.lists.ttlMs,
+    paramHeaders: declared.length === 0 ? undefined : buildParamHeaders(declared, args),
+  });
+}
+
+/** What the record needs to know of a request, in closed sets but for the target. */
+export function noteRequest({ record }: Exchange, request: ClientRequest, server: Server): void {
+  const source = nameSourceOf(request.method);
+  const target = source && request.params?.[source.member];
+  record.server = server.slug;
+  record.method = methodLabel(request.method);
+  record.target = typeof target === 'string' ? target : undefined;
+}

@@ -1,0 +1,20 @@
+// What the line needs of the gateway that it runs in: the config it was started with, and what lives longer than one
+// exchange.
+import type { LegacySessions } from '../bridge/legacy-sessions.ts';
+import type { SealedState } from '../bridge/sealed-state.ts';
+import type { GatewayConfig } from '../config/config.ts';
+import type { ServerCatalogue } from '../federation/server-catalogue.ts';
+import type { Server } from '../servers/server.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+export interface GatewayContext {
+  readonly config: GatewayConfig;
+  /** By slug, in the config's order. */
+  readonly servers: ReadonlyMap<string, Server>;
+  readonly catalogue: ServerCatalogue;
+  readonly sessions: LegacySessions;
+  readonly state: SealedState;
+  readonly logger: Logger;
+  /** Aborts when the gateway drains: subscriptions end with their completion result. */
+  readonly ending: AbortSignal;
+}

@@ -1,0 +1,50 @@
+// The straight line. Every client request comes through here, and nothing goes round it:
+//   http edge > read message > route > (authorize > limit) > parameters > bridge > link > reply > record
+// The edge has checked Origin, Host and caller before; dispatch-request.ts is the line from route to bridge.
+import { ClientCancelled } from '../bridge/legacy-session.ts';
+import { GatewayError, toGatewayError } from '../errors.ts';
+import { type Refusal, readClientMessage } from '../protocol/client-message.ts';
+import type { Era } from '../protocol/era.ts';
+import type { Exchange } from './exchange.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { handleLegacyMessage, type LegacyMessage } from './legacy-exchange.ts';
+import { handleModernRequest } from './modern-exchange.ts';
+import { handleSessionStream } from './session-stream.ts';
+
+/** Resolves when the answer has been decided; it never rejects. */
+export async function handleExchange(gateway: GatewayContext, exchange: Exchange): Promise<void> {
+  let era: Era = 'legacy';
+  let idText: string | undefined;
+  try {
+    if (exchange.httpMethod !== 'POST') return await handleSessionStream(gateway, exchange);
+    const message = readClientMessage(exchange.body, exchange.headers);
+    era = message.era;
+    exchange.record.era = era;
+    if ('idText' in message) idText = message.idText;
+    if (message.kind === 'refused') throw refusal(message);
+    if (message.era === 'legacy')
+      return await handleLegacyMessage(gateway, exchange, message as LegacyMessage);
+    if (message.kind === 'request') return await handleModernRequest(gateway, exchange, message);
+    exchange.record.outcome = 'ok';
+    exchange.reply.accept();
+  } catch (thrown) {
+    settle(exchange, thrown, { era, idText });
+  }
+}
+
+function refusal({ failure, text, data }: Refusal): GatewayError {
+  return new GatewayError(failure, data === undefined ? { text } : { text, data });
+}
+
+function settle(exchange: Exchange, thrown: unknown, told: { era: Era; idText: string | undefined }): void {
+  const { record, reply, clientGone } = exchange;
+  if (clientGone.aborted || thrown instanceof ClientCancelled) {
+    record.outcome = 'cancelled';
+    reply.end();
+    return;
+  }
+  const error = toGatewayError(thrown);
+  record.outcome = error.code;
+  record.reason = error.details.reason;
+  reply.fail(error, told.idText, told.era);
+}

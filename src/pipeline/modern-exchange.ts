@@ -1,0 +1,75 @@
+// A modern client's request: no session, everything that matters is in the request itself.
+import { principalKey } from '../access/principal.ts';
+import type { CallOutput } from '../bridge/call-output.ts';
+import type { CallingClient } from '../bridge/calling-client.ts';
+import { discoverResult } from '../bridge/introduction.ts';
+import type { ModernRequest } from '../protocol/client-message.ts';
+import { META } from '../protocol/era.ts';
+import { type JsonValue, readJson } from '../protocol/json-text.ts';
+import { dispatchRequest, noteRequest } from './dispatch-request.ts';
+import type { Exchange } from './exchange.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { routeView } from './route-exchange.ts';
+import { withinTime } from './within-time.ts';
+
+/** How long a modern client's status is held back for the server's first message (BRIDGE.md). */
+const HOLD_MS = 5_000;
+
+export async function handleModernRequest(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  request: ModernRequest,
+): Promise<void> {
+  const { reply, record, clientGone } = exchange;
+  const server = routeView(gateway, exchange.view);
+  noteRequest(exchange, request, server);
+  record.protocolVersion = request.meta.version;
+  if (request.method === 'server/discover') {
+    const { lists } = gateway.config;
+    const { peer } = await withinTime(server.catalogueLink(), lists.timeoutMs, clientGone);
+    reply.respond(request.idText, { result: discoverResult(peer, lists.ttlMs) });
+    record.outcome = 'ok';
+    return;
+  }
+  reply.holdFor(HOLD_MS);
+  const client: CallingClient = {
+    era: 'modern',
+    version: request.meta.version,
+    capabilities: request.meta.clientCapabilities,
+    info: request.meta.clientInfo,
+    principal: principalKey(exchange.principal),
+    session: undefined,
+  };
+  const output: CallOutput = {
+    send: (message) => reply.send(message),
+    respond: (idText, outcome, status) => reply.respond(idText, outcome, { status }),
+    end: () => reply.end(),
+  };
+  const call = { request, client, server, output, sessionCall: undefined };
+  if (request.method !== 'subscriptions/listen') {
+    return dispatchRequest(gateway, exchange, { ...call, signal: clientGone });
+  }
+  await listen(gateway, exchange, call);
+}
+
+/** A subscription ends with its completion result when it is Portico that ends (basic/patterns/subscriptions). */
+async function listen(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  call: { request: ModernRequest; output: CallOutput } & Omit<
+    Parameters<typeof dispatchRequest>[2],
+    'signal'
+  >,
+): Promise<void> {
+  const { clientGone, record } = exchange;
+  const signal = AbortSignal.any([clientGone, gateway.ending]);
+  try {
+    await dispatchRequest(gateway, exchange, { ...call, signal });
+  } catch (thrown) {
+    if (!gateway.ending.aborted || clientGone.aborted) throw thrown;
+    const { idText } = call.request;
+    const _meta = { [META.subscriptionId]: readJson(idText) as JsonValue };
+    call.output.respond(idText, { result: { resultType: 'complete', _meta } }, 200);
+    record.outcome = 'ok';
+  }
+}

@@ -1,0 +1,92 @@
+// From a view and a target to a server: a table lookup, never a split of a name.
+import { GatewayError } from '../errors.ts';
+import type { TargetKind } from '../federation/server-catalogue.ts';
+import type { ClientRequest } from '../protocol/client-message.ts';
+import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
+import { isKnownMethod } from '../protocol/methods.ts';
+import type { ParamHeader } from '../protocol/param-headers.ts';
+import { paramHeaderMismatch, readParamHeaders } from '../protocol/param-headers.ts';
+import type { Peer } from '../servers/peer.ts';
+import type { Server } from '../servers/server.ts';
+import type { ServerLink } from '../servers/server-link.ts';
+import type { Exchange } from './exchange.ts';
+import type { GatewayContext } from './gateway-context.ts';
+
+/**
+ * The server that a view stands for.
+ *
+ * @throws GatewayError view-unknown, in the same words whatever the reason
+ */
+export function routeView({ servers }: GatewayContext, view: string | undefined): Server {
+  if (view !== undefined) {
+    const server = servers.get(view);
+    if (server !== undefined) return server;
+    throw new GatewayError('view-unknown');
+  }
+  const [first, ...others] = servers.values();
+  if (first === undefined) throw new GatewayError('view-unknown', { text: 'No server is configured' });
+  if (others.length > 0) {
+    const text = 'Several servers as one view are not available yet; address one as /mcp/{server}';
+    throw new GatewayError('view-unknown', { text, reason: 'several-servers' });
+  }
+  return first;
+}
+
+/** @throws GatewayError method-unknown for what neither the era nor an extension of the server defines */
+export function requireMethod(request: ClientRequest, view: string | undefined, peer: Peer): void {
+  if (isKnownMethod(request.era, request.method)) return;
+  // An extension's methods pass for callers who may use the whole server (DESIGN 4).
+  if (view !== undefined && peer.era === request.era && hasMembers(peer.capabilities.extensions)) return;
+  throw new GatewayError('method-unknown');
+}
+
+const TARGETS: Readonly<Record<string, TargetKind>> = { 'tools/call': 'tools', 'prompts/get': 'prompts' };
+
+/**
+ * The definition of the tool or prompt that a request names; undefined for requests that name neither. A name that
+ * is in no table is never forwarded (DESIGN 2.4).
+ *
+ * @throws GatewayError target-unknown
+ */
+export async function routeTarget(
+  { catalogue }: GatewayContext,
+  request: ClientRequest,
+  link: ServerLink,
+  signal: AbortSignal,
+): Promise<JsonObject | undefined> {
+  const kind = Object.hasOwn(TARGETS, request.method) ? TARGETS[request.method] : undefined;
+  if (kind === undefined) return undefined;
+  const name = request.params?.name;
+  const found = typeof name === 'string' ? await catalogue.find(link, kind, name, signal) : undefined;
+  if (found !== undefined) return found;
+  throw new GatewayError('target-unknown', { text: kind === 'tools' ? 'Unknown tool' : 'Unknown prompt' });
+}
+
+/**
+ * Holds the `Mcp-Param-*` headers of a modern client against the tool's schema and the body.
+ *
+ * @returns the headers that the tool's schema declares
+ * @throws GatewayError header-mismatch
+ */
+export function checkParamHeaders(
+  { headers }: Exchange,
+  request: ClientRequest,
+  target: JsonObject | undefined,
+): readonly ParamHeader[] {
+  if (request.method !== 'tools/call' || target === undefined) return [];
+  const declared = readParamHeaders(target.inputSchema);
+  if ('invalid' in declared) return [];
+  if (request.era === 'modern') {
+    const args = isJsonObject(request.params?.arguments) ? request.params.arguments : undefined;
+    const mismatch = paramHeaderMismatch(declared.headers, args, (name) => {
+      const value = headers[name];
+      return Array.isArray(value) ? value.join(', ') : value;
+    });
+    if (mismatch !== undefined) throw new GatewayError('header-mismatch', { text: mismatch });
+  }
+  return declared.headers;
+}
+
+function hasMembers(value: unknown): boolean {
+  return isJsonObject(value) && Object.keys(value).length > 0;
+}

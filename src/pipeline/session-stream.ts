@@ -1,0 +1,53 @@
+// GET and DELETE on an MCP endpoint: the stream of a legacy session for what belongs to no call, the resumption of a
+// broken one, and the session's end. The modern revision has none of them.
+import { principalKey } from '../access/principal.ts';
+import type { LegacySession } from '../bridge/legacy-session.ts';
+import { GatewayError } from '../errors.ts';
+import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
+import { SUPPORTED_VERSIONS } from '../protocol/era.ts';
+import { LAST_EVENT_HEADER, SESSION_HEADER, VERSION_HEADER } from '../protocol/request-headers.ts';
+import type { Exchange } from './exchange.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { routeView } from './route-exchange.ts';
+
+export async function handleSessionStream(gateway: GatewayContext, exchange: Exchange): Promise<void> {
+  const version = headerValue(exchange.headers, VERSION_HEADER);
+  const era = eraOfHeader(version);
+  if (era === 'modern') throw methodNotAllowed();
+  if (version !== undefined && era === undefined) {
+    const data = { supported: SUPPORTED_VERSIONS, requested: version };
+    throw new GatewayError('version-unsupported', { data });
+  }
+  exchange.record.era = 'legacy';
+  const id = headerValue(exchange.headers, SESSION_HEADER);
+  if (id === undefined) {
+    if (exchange.httpMethod === 'GET') throw methodNotAllowed();
+    throw new GatewayError('session-missing');
+  }
+  routeView(gateway, exchange.view);
+  const session = await gateway.sessions.find(id, principalKey(exchange.principal), exchange.view);
+  if (session === undefined) throw new GatewayError('session-unknown');
+  exchange.record.outcome = 'ok';
+  if (exchange.httpMethod === 'GET') return openStream(exchange, session);
+  await gateway.sessions.end(session);
+  exchange.reply.accept(204);
+}
+
+function openStream({ headers, reply, clientGone }: Exchange, session: LegacySession): void {
+  if (!reply.accepts.events) throw new GatewayError('not-acceptable');
+  const lastEventId = headerValue(headers, LAST_EVENT_HEADER);
+  if (lastEventId === undefined) {
+    session.attachStandalone(reply, clientGone);
+    return;
+  }
+  const found = session.streams.find(lastEventId);
+  if (found === undefined) throw new GatewayError('resume-unknown');
+  found.stream.resume(reply, clientGone, found.after);
+}
+
+function methodNotAllowed(): GatewayError {
+  return new GatewayError('http-method', {
+    text: 'Only POST is for this path; GET and DELETE need the Mcp-Session-Id of a legacy session',
+    allow: 'POST, OPTIONS',
+  });
+}
