@@ -1,5 +1,6 @@
 // The composition root: makes everything, wires it, and ends it in reverse order.
 import { LegacySessions } from './bridge/legacy-sessions.ts';
+import { LogLanes } from './bridge/log-lane.ts';
 import { SealedState } from './bridge/sealed-state.ts';
 import type { Config } from './config/config.ts';
 import { ServerCatalogue } from './federation/server-catalogue.ts';
@@ -62,10 +63,14 @@ export async function createGateway({ config, version, logger: given }: GatewayO
     catalogue: new ServerCatalogue(),
     sessions,
     state: new SealedState(),
+    lanes: new LogLanes(),
     logger,
     ending: ending.signal,
   };
-  for (const server of servers.values()) context.catalogue.follow(server);
+  for (const server of servers.values()) {
+    context.catalogue.follow(server);
+    context.lanes.follow(server);
+  }
   watchState(metrics, context);
 
   let listening = false;

@@ -1,11 +1,12 @@
 // Carries one request to a server and everything that comes of it back: the crossing of the eras, the sealing of what
 // the client is to bring again, and the one answer.
 import { GatewayError } from '../errors.ts';
+import { isUsable } from '../federation/server-catalogue.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import type { Era } from '../protocol/era.ts';
 import { META } from '../protocol/era.ts';
 import type { JsonRpcOutcome } from '../protocol/json-rpc.ts';
-import { isJsonObject, readJson } from '../protocol/json-text.ts';
+import { isJsonObject, type JsonObject, readJson } from '../protocol/json-text.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
@@ -15,6 +16,7 @@ import type { Crossing, CrossingContext } from './crossing.ts';
 import { legacyClient } from './legacy-client.ts';
 import { legacyServer } from './legacy-server.ts';
 import type { SessionCall } from './legacy-session.ts';
+import type { LaneHold, LogLanes } from './log-lane.ts';
 import { sameEraLegacy, sameEraModern } from './same-era.ts';
 import { SealedFields } from './sealed-fields.ts';
 import type { SealedState } from './sealed-state.ts';
@@ -35,6 +37,7 @@ export interface CarriedCall {
   readonly output: CallOutput;
   readonly signal: AbortSignal;
   readonly state: SealedState;
+  readonly lanes: LogLanes;
   readonly listTtlMs: number;
   readonly paramHeaders: Readonly<Record<string, string>> | undefined;
   /** The call as its legacy session knows it. */
@@ -67,19 +70,45 @@ export async function carryCall(call: CarriedCall): Promise<'ok' | 'error'> {
     server: server.config,
     listTtlMs: call.listTtlMs,
   };
-  const outcome = await link.call(request.method, crossing.params(context), {
-    signal: call.signal,
-    longLived: request.method === 'subscriptions/listen',
-    ...(call.paramHeaders === undefined ? {} : { paramHeaders: call.paramHeaders }),
-    onMessage: (message) => relay(message, { call, crossing, context, sealing }),
-  });
-  const answer = publicOutcome(outcome, { crossing, context, sealing });
+  const onMessage = (message: ServerMessage) => relay(message, { call, crossing, context, sealing });
+  const lane = takeLogLane(call, onMessage);
+  const upstream = crossing.params(context);
+  let answered = false;
+  let outcome: JsonRpcOutcome;
+  try {
+    outcome = await link.call(request.method, lane === 'withheld' ? withoutLogLevel(upstream) : upstream, {
+      signal: call.signal,
+      longLived: request.method === 'subscriptions/listen',
+      ...(call.paramHeaders === undefined ? {} : { paramHeaders: call.paramHeaders }),
+      onMessage,
+    });
+    answered = true;
+  } finally {
+    if (typeof lane === 'object') lane.release(answered);
+  }
+  const answer = publicOutcome(outcome, { call, crossing, context, sealing });
   output.respond(
     request.idText,
     answer,
     'error' in answer ? statusOfError(client.era, answer.error.code) : 200,
   );
   return 'error' in answer ? 'error' : 'ok';
+}
+
+/** A request that wants log lines from a child whose pipe tells nobody's apart; others need no lane. */
+function takeLogLane(
+  { request, client, link, lanes }: CarriedCall,
+  deliver: (message: ServerMessage) => void,
+): LaneHold | 'withheld' | undefined {
+  const wantsLog = request.era === 'modern' && request.meta.logLevel !== undefined;
+  if (!wantsLog || link.peer.era === 'legacy' || link.transport.kind !== 'stdio') return undefined;
+  return lanes.take(link, { principal: client.principal, deliver }) ?? 'withheld';
+}
+
+function withoutLogLevel(params: JsonObject | undefined): JsonObject | undefined {
+  if (params === undefined || !isJsonObject(params._meta)) return params;
+  const { [META.logLevel]: _withheld, ..._meta } = params._meta;
+  return { ...params, _meta };
 }
 
 interface Relay {
@@ -117,11 +146,18 @@ function relay(message: ServerMessage, { call, crossing, context, sealing }: Rel
 
 function publicOutcome(
   outcome: JsonRpcOutcome,
-  { crossing, context, sealing }: Omit<Relay, 'call'>,
+  { call: { link }, crossing, context, sealing }: Relay,
 ): JsonRpcOutcome {
   const crossed = crossing.outcome(outcome, context);
   if ('error' in crossed) return crossed;
-  return { result: ownSubscription(sealing.sealResult(crossed.result), context.request) };
+  const result = context.request.method === 'tools/list' ? usableTools(crossed.result, link) : crossed.result;
+  return { result: ownSubscription(sealing.sealResult(result), context.request) };
+}
+
+/** Portico is the client here: tools that it could not call by the rules are left out (F35). */
+function usableTools(result: JsonObject, link: ServerLink): JsonObject {
+  if (!Array.isArray(result.tools)) return result;
+  return { ...result, tools: result.tools.filter((tool) => !isJsonObject(tool) || isUsable(link, tool)) };
 }
 
 /** A subscription is known to its client by the id of the client's own request, digit by digit. */

@@ -33,7 +33,7 @@ export async function chooseLink(
   return server.ownLink({
     key: sessionLinkKey(session),
     pinned: true,
-    clientCapabilities: declaredCapabilities(client.capabilities, server.config.client),
+    clientCapabilities: declaredCapabilities(client.capabilities, server.config.client, { fixedRoots: true }),
     offeredVersion: client.version,
     onUnsolicited: (message, link) => onSessionMessage(session, message, link),
   });

@@ -41,15 +41,21 @@ export function discoverResult(peer: Peer, ttlMs: number): JsonObject {
 
 /**
  * A server's capabilities as a client of `era` can use them. Across the eras notifications are not carried, so
- * nothing that promises one is passed on. `tasks` (2025-11-25) need a link of the caller's own.
+ * nothing that promises one is passed on.
  */
 export function publicCapabilities(peer: Peer, era: Era, ownLink: boolean): JsonObject {
   if (peer.era === era) {
-    const { tasks, ...rest } = peer.capabilities;
-    return era === 'legacy' && !ownLink ? rest : peer.capabilities;
+    return era === 'legacy' && !ownLink ? withoutOwnership(peer.capabilities) : peer.capabilities;
   }
   const { tasks: _tasks, logging: _logging, extensions: _extensions, ...rest } = peer.capabilities;
   return Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, withoutPromises(value)]));
+}
+
+/** On a link that several callers share, a task or a subscription of one would be everybody's. */
+function withoutOwnership({ tasks: _tasks, resources, ...rest }: JsonObject): JsonObject {
+  if (!isJsonObject(resources)) return rest;
+  const { subscribe: _subscribe, ...shared } = resources;
+  return { ...rest, resources: shared };
 }
 
 function withoutPromises(capability: JsonValue | undefined): JsonValue | undefined {

@@ -2,7 +2,8 @@
 import { META } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { declaredCapabilities } from './client-features.ts';
-import type { Crossing } from './crossing.ts';
+import type { Crossing, CrossingContext } from './crossing.ts';
+import { requireDeclared } from './input-requests.ts';
 import { publicError } from './server-errors.ts';
 
 export const sameEraLegacy: Crossing = {
@@ -21,27 +22,29 @@ export const sameEraLegacy: Crossing = {
 };
 
 export const sameEraModern: Crossing = {
-  params({ request, peer, server, clientCapabilities }) {
-    const params = request.params ?? {};
+  params(context) {
+    const params = context.request.params ?? {};
     const _meta = {
       ...(isJsonObject(params._meta) ? params._meta : {}),
-      [META.protocolVersion]: peer.version,
-      [META.clientCapabilities]: declaredCapabilities(clientCapabilities, server.client),
+      [META.protocolVersion]: context.peer.version,
+      [META.clientCapabilities]: declared(context),
     };
     return { ...params, _meta };
   },
   message: (message) => ('id' in message ? undefined : message),
-  outcome: (outcome, { request }) =>
-    'error' in outcome
-      ? {
-          error: publicError(outcome.error, {
-            era: 'modern',
-            method: request.method,
-            uri: uriOf(request.params),
-          }),
-        }
-      : outcome,
+  outcome(outcome, context) {
+    if ('error' in outcome) {
+      const { method, params } = context.request;
+      return { error: publicError(outcome.error, { era: 'modern', method, uri: uriOf(params) }) };
+    }
+    requireDeclared(outcome.result, declared(context));
+    return outcome;
+  },
 };
+
+function declared({ clientCapabilities, server }: CrossingContext): JsonObject {
+  return declaredCapabilities(clientCapabilities, server.client, { fixedRoots: false });
+}
 
 function uriOf(params: JsonObject | undefined): string | undefined {
   return typeof params?.uri === 'string' ? params.uri : undefined;

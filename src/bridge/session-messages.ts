@@ -76,7 +76,9 @@ async function relayQuestion(
     return link.respond(question.id, { result: { roots } });
   }
   const capability = CAPABILITY_OF[question.method];
-  const declared = declaredCapabilities(session.record.clientCapabilities, server.client);
+  const declared = declaredCapabilities(session.record.clientCapabilities, server.client, {
+    fixedRoots: true,
+  });
   if (capability === undefined || declared[capability] === undefined) {
     return refuse(link, question, `The client did not declare what ${question.method} needs`);
   }

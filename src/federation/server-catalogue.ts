@@ -2,6 +2,7 @@
 // show each session other tools; loaded on first need, dropped when the server says that its list changed.
 import { GatewayError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
+import { readParamHeaders } from '../protocol/param-headers.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 
@@ -81,7 +82,8 @@ async function readTable(link: ServerLink, kind: TargetKind, signal: AbortSignal
     const result = await readPage(link, kind, cursor, signal);
     const entries = result[kind];
     for (const entry of Array.isArray(entries) ? entries : []) {
-      if (isJsonObject(entry) && typeof entry.name === 'string') table.set(entry.name, entry);
+      if (isJsonObject(entry) && typeof entry.name === 'string' && isUsable(link, entry))
+        table.set(entry.name, entry);
     }
     // An empty string is a cursor like any other (2026-07-28, server/utilities/pagination).
     if (typeof result.nextCursor !== 'string' || seen.has(result.nextCursor)) return table;
@@ -89,6 +91,15 @@ async function readTable(link: ServerLink, kind: TargetKind, signal: AbortSignal
     seen.add(cursor);
   }
   return table;
+}
+
+/**
+ * Over HTTP a client must leave out tools whose `x-mcp-header` annotations break the rules (2026-07-28,
+ * basic/transports/streamable-http, "Schema Extension"). On other wires they mean nothing.
+ */
+export function isUsable(link: ServerLink, tool: JsonObject): boolean {
+  if (link.transport.kind !== 'http' || link.peer.era === 'legacy') return true;
+  return !('invalid' in readParamHeaders(tool.inputSchema));
 }
 
 async function readPage(

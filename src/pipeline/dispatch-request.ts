@@ -70,6 +70,7 @@ async function dispatchOnce(
     ...call,
     link,
     state: gateway.state,
+    lanes: gateway.lanes,
     listTtlMs: gateway.config.lists.ttlMs,
     paramHeaders: declared.length === 0 ? undefined : buildParamHeaders(declared, args),
   });

@@ -3,6 +3,7 @@ import type { ServerConfig } from '../config/config.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { openHttpTransport } from './http-transport.ts';
 import type { Outbound } from './outbound.ts';
+import { openSseTransport } from './sse-transport.ts';
 import { startStdioTransport } from './stdio-transport.ts';
 import type { ServerTransport, TransportEvents } from './transport.ts';
 
@@ -14,15 +15,28 @@ export interface WiredTransport {
   listen?(): void;
 }
 
-export type OpenTransport = (config: ServerConfig, events: TransportEvents) => Promise<WiredTransport>;
+/** `signal` bounds the opening alone. Only the deprecated HTTP+SSE wire takes long enough to need it. */
+export type OpenTransport = (
+  config: ServerConfig,
+  options: { readonly events: TransportEvents; readonly signal: AbortSignal },
+) => Promise<WiredTransport>;
 
 export function transportOpener({ outbound, logger }: { outbound: Outbound; logger: Logger }): OpenTransport {
-  return async (config, events) => {
-    if (config.type === 'stdio') {
-      const transport = await startStdioTransport(config, { events, logger });
-      return { transport, firstOutput: transport.firstOutput };
+  return async (config, { events, signal }) => {
+    switch (config.type) {
+      case 'stdio': {
+        const transport = await startStdioTransport(config, { events, logger, signal });
+        return { transport, firstOutput: transport.firstOutput };
+      }
+      case 'http': {
+        const transport = openHttpTransport(config, { events, outbound, logger });
+        return { transport, firstOutput: undefined, listen: () => transport.startEventStream() };
+      }
+      case 'sse':
+        return {
+          transport: await openSseTransport(config, { events, outbound, logger, signal }),
+          firstOutput: undefined,
+        };
     }
-    const transport = openHttpTransport(config, { events, outbound, logger });
-    return { transport, firstOutput: undefined, listen: () => transport.startEventStream() };
   };
 }
