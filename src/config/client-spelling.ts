@@ -11,6 +11,7 @@ import {
 
 export interface ClientSpelling {
   readonly root: SourceNode;
+  /** By the file's own keys. */
   readonly warnings: readonly Finding[];
 }
 
@@ -43,21 +44,22 @@ const CLIENT_HEADERS = new Set(['accept', 'content-type', 'accept-encoding', 'co
 export function readClientSpelling(root: SourceNode): ClientSpelling {
   if (root.kind !== 'map') return { root, warnings: [] };
   const ignored: Path[] = [];
+  // VS Code's word; where both stand, it is one key too many.
+  const serversKey = entryOf(root, 'mcpServers') === undefined ? 'servers' : 'mcpServers';
   const entries = keepOurs(root.entries, CLIENT_ROOT_KEYS, [], ignored).map((entry) => {
-    const named = entryOf(root, 'mcpServers') === undefined && entry.key === 'servers';
-    const ours = named ? { ...entry, key: 'mcpServers', writtenKey: 'servers' } : entry;
-    return ours.key === 'mcpServers' ? { ...ours, value: readServers(ours.value, ignored) } : ours;
+    if (entry.key !== serversKey) return entry;
+    const ours = { ...entry, key: 'mcpServers', value: readServers(entry.value, [entry.key], ignored) };
+    return entry.key === ours.key ? ours : { ...ours, writtenKey: entry.key };
   });
   return { root: { ...root, entries }, warnings: warningsFor(ignored) };
 }
 
-function readServers(servers: SourceNode, ignored: Path[]): SourceNode {
+function readServers(servers: SourceNode, path: Path, ignored: Path[]): SourceNode {
   if (servers.kind !== 'map') return servers;
-  const entries = servers.entries.map((entry) =>
-    entry.value.kind === 'map'
-      ? { ...entry, value: readServer(entry.value, ['mcpServers', entry.key], ignored) }
-      : entry,
-  );
+  const entries = servers.entries.map((entry) => {
+    const { key, value } = entry;
+    return value.kind === 'map' ? { ...entry, value: readServer(value, [...path, key], ignored) } : entry;
+  });
   return { ...servers, entries };
 }
 

@@ -5,7 +5,10 @@ export interface Config {
   /** In the file's order, which is the order of merged lists. Disabled servers are left out. */
   readonly servers: readonly ServerConfig[];
   readonly gateway: GatewayConfig;
-  /** Values that came from the environment or from files: never to be printed or logged. */
+  /**
+   * Credentials in this config, whether from the environment, from files or written in it, the longest first: never
+   * to be printed or logged, wherever they turn up.
+   */
   readonly secrets: readonly string[];
 }
 
@@ -52,7 +55,9 @@ export interface StdioServerConfig extends ServerCommon {
 export interface HttpServerConfig extends ServerCommon {
   readonly type: 'http' | 'sse';
   readonly url: string;
+  /** Credentials of the URL among them; names as configured, values fit to be sent. */
   readonly headers: Readonly<Record<string, string>>;
+  /** PEM texts. */
   readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | undefined;
 }
 

@@ -1,9 +1,26 @@
 // From a file to a checked, resolved configuration, or to every problem that it has.
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
-import type { Config, ServerConfig } from './config.ts';
+import { checkSchema } from './check-schema.ts';
+import { readClientSpelling } from './client-spelling.ts';
+import type { Config } from './config.ts';
 import type { ConfigProblem } from './config-problem.ts';
+import { parseSource } from './parse-source.ts';
+import { readReferencedFiles } from './referenced-files.ts';
+import { resolveConfig } from './resolve-config.ts';
+import { resolvePlaceholders } from './resolve-placeholders.ts';
+import { checkRules } from './rules.ts';
+import { type ConfigFile, configSchemaNode } from './schema.ts';
+import { secretsOf } from './secrets.ts';
+import { readSmallFile } from './small-file.ts';
+import {
+  type Finding,
+  locate,
+  nodeAt,
+  type Path,
+  type SourceNode,
+  startsWith,
+  writtenPath,
+} from './source-tree.ts';
 
 export type LoadedConfig =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly ConfigProblem[] }
@@ -15,95 +32,80 @@ export interface LoadOptions {
   readonly listen?: { readonly host?: string; readonly port?: number };
 }
 
-interface ThinServer {
-  command?: string;
-  args?: string[];
-  env?: Record<string, string>;
-  cwd?: string;
-  url?: string;
-  headers?: Record<string, string>;
-}
-interface ThinFile {
-  mcpServers?: Record<string, ThinServer>;
-  gateway?: { listen?: { host?: string; port?: number }; admin?: false | { host?: string; port?: number } };
-}
-
 export async function loadConfig(file: string, options: LoadOptions): Promise<LoadedConfig> {
-  const text = await readFile(file, 'utf8');
-  const parsed = parse(text.replace(/\$\{(\w+)\}/g, (_, name) => options.env[name] ?? '')) as ThinFile;
-  const folder = dirname(resolve(file));
-  const host = options.listen?.host ?? parsed.gateway?.listen?.host ?? '127.0.0.1';
-  const port = options.listen?.port ?? parsed.gateway?.listen?.port ?? 8080;
-  const admin = parsed.gateway?.admin;
-  const config: Config = {
-    servers: Object.entries(parsed.mcpServers ?? {}).map(([name, server]) =>
-      thinServer(name, server, folder),
-    ),
-    gateway: {
-      listen: { host, port, tls: undefined },
-      admin:
-        admin === false
-          ? undefined
-          : { host: admin?.host ?? '127.0.0.1', port: admin?.port ?? 9090, hosts: [], token: undefined },
-      publicUrl: `http://${host}:${port}`,
-      insecure: false,
-      trustedProxies: [],
-      origins: [],
-      hosts: [],
-      bodyLimitBytes: 4 * 1024 * 1024,
-      maxBufferedBytes: 512 * 1024 * 1024,
-      sessions: {
-        idleTimeoutMs: 1_800_000,
-        maxAgeMs: 86_400_000,
-        max: 10_000,
-        maxPerPrincipal: 100,
-        replay: { bytes: 1024 * 1024, forMs: 300_000 },
-      },
-      parked: { timeoutMs: 300_000, max: 1000, maxPerPrincipal: 20 },
-      lists: { timeoutMs: 10_000, staleForMs: 300_000, ttlMs: 30_000 },
-      outbound: { proxy: undefined, ca: undefined },
-      drain: { delayMs: 0, graceMs: 20_000 },
-      log: { level: 'info' },
-    },
-    secrets: [],
-  };
-  return { ok: true, config, warnings: [] };
+  const text = await readSmallFile(file).catch((error: Error) => error);
+  if (text instanceof Error) {
+    const message = `this config file is of no use: ${text.message}`;
+    return refused([{ file, line: 1, column: 1, path: '', message, hint: 'Name another with --config.' }]);
+  }
+  const { root, findings } = parseSource(text);
+  const syntax = findings.map(({ at, message, hint }) => ({ file, ...at, path: '', message, hint }));
+  if (root === undefined) return refused(syntax);
+
+  const spelling = readClientSpelling(root);
+  const tree = await readTree(spelling.root, { ...options, folder: dirname(resolve(file)) });
+  const problems = [...syntax, ...tree.errors.map((found) => problemAt(file, spelling.root, found))];
+  if (tree.config === undefined || problems.length > 0) return refused(problems);
+  const warnings = [
+    ...spelling.warnings.map((found) => problemAt(file, root, found)),
+    ...tree.warnings.map((found) => problemAt(file, spelling.root, found)),
+  ];
+  return { ok: true, config: tree.config, warnings: warnings.sort(byPlace) };
 }
 
-function thinServer(name: string, server: ThinServer, folder: string): ServerConfig {
-  const common = {
-    slug: name,
-    name,
-    protocol: 'auto',
-    isolation: 'auto',
-    prefix: name,
-    startTimeoutMs: 60_000,
-    callTimeoutMs: 120_000,
-    maxCallTimeMs: 900_000,
-    idleTimeoutMs: 600_000,
-    maxLinks: 32,
-    maxInFlight: 256,
-    queue: { max: 1024, timeoutMs: 30_000 },
-    maxMessageBytes: 32 * 1024 * 1024,
-  } as const;
-  if (server.url !== undefined) {
-    const client = { roots: 'allow', sampling: 'allow', elicitation: 'allow' } as const;
-    return {
-      ...common,
-      client,
-      type: 'http',
-      url: server.url,
-      headers: server.headers ?? {},
-      tls: undefined,
-    };
-  }
-  return {
-    ...common,
-    client: { roots: 'deny', sampling: 'allow', elicitation: 'allow' },
-    type: 'stdio',
-    command: server.command ?? '',
-    args: server.args ?? [],
-    env: server.env ?? {},
-    cwd: resolve(folder, server.cwd ?? '.'),
-  };
+interface TreeResult {
+  /** Absent where there are errors. */
+  readonly config: Config | undefined;
+  readonly errors: readonly Finding[];
+  readonly warnings: readonly Finding[];
+}
+
+async function readTree(root: SourceNode, options: LoadOptions & { folder: string }): Promise<TreeResult> {
+  const { env, folder } = options;
+  const readFile = (path: string) => readSmallFile(resolve(folder, path));
+  const filled = await resolvePlaceholders(root, { env, readFile });
+  const checked = checkSchema(filled.root);
+  const file = withListen(checked.file, options.listen);
+
+  const unresolved = filled.findings.map((finding) => finding.path);
+  const invalid = [...checked.invalid, ...unresolved];
+  const rules = checkRules({
+    file,
+    isInvalid: (path) => invalid.some((known) => startsWith(path, known)),
+    isWritten: (path) => nodeAt(root, path) !== undefined,
+  });
+  const files = await readReferencedFiles(file, { folder, env });
+
+  // What a missing variable leaves behind is no second mistake, and a disabled server may miss what it likes.
+  const errors = [
+    ...filled.findings.filter(({ path }) => !isDisabled(file, path)),
+    ...[...checked.findings, ...rules.errors, ...files.errors].filter(
+      ({ path }) => !unresolved.some((known) => startsWith(path, known)),
+    ),
+  ];
+  const warnings = [...rules.warnings, ...files.warnings];
+  if (errors.length > 0) return { config: undefined, errors, warnings };
+  const secrets = secretsOf(file, filled.substitutions, configSchemaNode);
+  return { config: resolveConfig({ file, folder, pem: files.pem, secrets }), errors, warnings };
+}
+
+function withListen(file: ConfigFile, listen: LoadOptions['listen']): ConfigFile {
+  const { gateway } = file;
+  return { ...file, gateway: { ...gateway, listen: { ...gateway.listen, ...listen } } };
+}
+
+function isDisabled(file: ConfigFile, path: Path): boolean {
+  return path[0] === 'mcpServers' && file.mcpServers[String(path[1])]?.disabled === true;
+}
+
+function problemAt(file: string, root: SourceNode, { path, on, message, hint }: Finding): ConfigProblem {
+  return { file, ...locate(root, path, on), path: writtenPath(root, path), message, hint };
+}
+
+function refused(problems: readonly ConfigProblem[]): LoadedConfig {
+  return { ok: false, problems: [...problems].sort(byPlace) };
+}
+
+function byPlace(one: ConfigProblem, other: ConfigProblem): number {
+  return one.line - other.line || one.column - other.column;
 }

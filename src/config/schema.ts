@@ -1,5 +1,5 @@
 // The whole config file, as it is written (docs/configuration.md is made from this, and config/portico.schema.json).
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { laterGatewayKeys } from './gateway-later-schema.ts';
 import { gatewayKeys } from './gateway-schema.ts';
 import { map, section, standingSection } from './schema-kinds.ts';
@@ -22,7 +22,7 @@ export const configSchema = section(
 );
 
 /** The same, for code that walks it. */
-export const configSchemaNode = configSchema as SchemaNode;
+export const configSchemaNode = configSchema as TSchema as SchemaNode;
 
 /** A checked file with every default in place; durations, sizes and paths still as written. */
 export type ConfigFile = Static<typeof configSchema>;

@@ -49,6 +49,10 @@ export interface Finding {
   readonly hint: string;
 }
 
+export function startsWith(path: Path, beginning: Path): boolean {
+  return beginning.every((step, index) => step === path[index]);
+}
+
 export function entryOf(map: SourceMap, key: string): SourceEntry | undefined {
   return map.entries.find((entry) => entry.key === key);
 }

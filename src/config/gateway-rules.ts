@@ -1,0 +1,50 @@
+// Rules of `gateway` that look at more than one key.
+import { type Address, addressesCollide, isLoopbackHost } from './addresses.ts';
+import { MAX_STRING_BYTES, parseByteSize } from './byte-size.ts';
+import { type Fault, fault } from './fault.ts';
+
+export function publicUrlMissing(host: string, publicUrl: string | undefined): Fault | undefined {
+  if (publicUrl !== undefined || isLoopbackHost(host)) return undefined;
+  return fault(
+    'gateway.publicUrl is needed on an address that is not loopback',
+    'Set it to the URL under which clients reach Portico, as in https://mcp.example.com.',
+  );
+}
+
+export function openWithoutSignIn(host: string, insecure: boolean): Fault | undefined {
+  if (insecure || isLoopbackHost(host)) return undefined;
+  return fault(
+    'without gateway.auth Portico listens on a loopback address only',
+    'Listen on 127.0.0.1, or set gateway.insecure: true if whoever reaches the port may use every server.',
+  );
+}
+
+export function insecureDoubt(host: string, insecure: boolean): Fault | undefined {
+  if (!insecure || isLoopbackHost(host)) return undefined;
+  return fault(
+    'INSECURE: whoever reaches this address uses every server without sign-in',
+    'Set gateway.auth once it is available.',
+  );
+}
+
+export function adminTokenDoubt(host: string, token: string | undefined): Fault | undefined {
+  if (token !== undefined || isLoopbackHost(host)) return undefined;
+  return fault('off loopback, /status answers nobody without a token', 'Set gateway.admin.token.');
+}
+
+export function listenersCollide(listen: Address, admin: Address): Fault | undefined {
+  if (!addressesCollide(listen, admin)) return undefined;
+  return fault('the admin listener has the port of the public one', 'Give it another.');
+}
+
+export function bodyLimitFault(bodyLimit: string): Fault | undefined {
+  const isWithin = (parseByteSize(bodyLimit) ?? 0) <= MAX_STRING_BYTES;
+  return isWithin ? undefined : fault('no body can be longer than 511mb', 'Lower it.');
+}
+
+export function bodyLimitDoubt(bodyLimit: string, maxBuffered: string): Fault | undefined {
+  const isWithin = (parseByteSize(bodyLimit) ?? 0) <= (parseByteSize(maxBuffered) ?? 0);
+  return isWithin
+    ? undefined
+    : fault('bodies above gateway.maxBuffered get 503', 'Lower bodyLimit, or raise maxBuffered.');
+}

@@ -1,0 +1,117 @@
+// What a config points to outside itself: certificates are read, folders and programs looked for.
+import { access, constants } from 'node:fs/promises';
+import { delimiter, join, resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import type { ConfigFile, ServerEntry } from './schema.ts';
+import { isFolder, readSmallFile } from './small-file.ts';
+import type { Finding, Path } from './source-tree.ts';
+
+export interface ReferencedFiles {
+  /** PEM texts by the path that the config gives. */
+  readonly pem: ReadonlyMap<string, string>;
+  readonly errors: readonly Finding[];
+  readonly warnings: readonly Finding[];
+}
+
+interface TlsFiles {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+export async function readReferencedFiles(
+  file: ConfigFile,
+  options: { folder: string; env: NodeJS.ProcessEnv },
+): Promise<ReferencedFiles> {
+  const reader = new Reader(options.folder);
+  const { listen, outbound } = file.gateway;
+  if (listen.tls !== undefined) await reader.readTls(listen.tls, ['gateway', 'listen', 'tls']);
+  if (outbound.ca !== undefined) await reader.readTls({ ca: outbound.ca }, ['gateway', 'outbound']);
+  for (const [name, entry] of Object.entries(file.mcpServers)) {
+    if (entry.disabled) continue;
+    const path = ['mcpServers', name];
+    if (entry.tls !== undefined) await reader.readTls(entry.tls, [...path, 'tls']);
+    await reader.checkProgram(entry, path, options.env);
+  }
+  return reader;
+}
+
+class Reader implements ReferencedFiles {
+  readonly pem = new Map<string, string>();
+  readonly errors: Finding[] = [];
+  readonly warnings: Finding[] = [];
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async readTls(files: TlsFiles, path: Path): Promise<void> {
+    const texts: { ca?: string; cert?: string; key?: string } = {};
+    for (const role of ['ca', 'cert', 'key'] as const) {
+      const name = files[role];
+      if (name === undefined) continue;
+      const text = await this.#readPem(name, [...path, role]);
+      if (text === undefined) return;
+      texts[role] = text;
+    }
+    try {
+      createSecureContext(texts);
+    } catch {
+      const message =
+        files.key === undefined
+          ? 'these certificates cannot be used'
+          : 'cert and key cannot be used together';
+      this.errors.push({
+        path,
+        on: 'key',
+        message,
+        hint: 'Check that they are whole, not encrypted, and a pair.',
+      });
+    }
+  }
+
+  /** A program that is not there may still come, and `portico check` may run elsewhere: a warning. */
+  async checkProgram(entry: ServerEntry, path: Path, env: NodeJS.ProcessEnv): Promise<void> {
+    const { command, cwd } = entry;
+    if (cwd !== undefined && !(await isFolder(resolve(this.#folder, cwd)))) {
+      this.errors.push({ path: [...path, 'cwd'], on: 'value', message: 'there is no such folder', hint: '' });
+    }
+    if (command === undefined || (await isFound(command, this.#folder, entry.env.PATH ?? env.PATH ?? '')))
+      return;
+    const message = 'this program is not found here';
+    this.warnings.push({
+      path: [...path, 'command'],
+      on: 'value',
+      message,
+      hint: 'Install it, or give its full path.',
+    });
+  }
+
+  async #readPem(name: string, path: Path): Promise<string | undefined> {
+    try {
+      const text = await readSmallFile(resolve(this.#folder, name));
+      if (!text.includes('-----BEGIN ')) throw new Error('it holds no PEM block');
+      this.pem.set(name, text);
+      return text;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'it cannot be read';
+      this.errors.push({ path, on: 'value', message: `this file is of no use: ${reason}`, hint: '' });
+      return undefined;
+    }
+  }
+}
+
+async function isFound(command: string, folder: string, searchPath: string): Promise<boolean> {
+  const candidates = /[\\/]/.test(command)
+    ? [resolve(folder, command)]
+    : searchPath.split(delimiter).map((searched) => join(searched, command));
+  for (const candidate of candidates) {
+    const isExecutable = await access(candidate, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isExecutable) return true;
+  }
+  return false;
+}

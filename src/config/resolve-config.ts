@@ -1,0 +1,150 @@
+// From a valid file to the configuration that the rest of the code sees: numbers for units, texts for files, absolute
+// paths, slugs.
+import { resolve } from 'node:path';
+import { parseByteSize } from './byte-size.ts';
+import type { Config, GatewayConfig, ServerConfig } from './config.ts';
+import { parseDuration } from './duration.ts';
+import { defaultPublicUrl } from './public-url.ts';
+import type { ConfigFile, GatewaySection, ServerEntry } from './schema.ts';
+import { serverTypeOf } from './server-rules.ts';
+import { slugOf } from './slug.ts';
+
+export interface ResolveInput {
+  readonly file: ConfigFile;
+  /** The folder of the config file. */
+  readonly folder: string;
+  readonly pem: ReadonlyMap<string, string>;
+  readonly secrets: readonly string[];
+}
+
+export function resolveConfig({ file, folder, pem, secrets }: ResolveInput): Config {
+  const servers = Object.entries(file.mcpServers)
+    .filter(([, entry]) => !entry.disabled)
+    .map(([name, entry]) => resolveServer(name, entry, { folder, pem }));
+  return { servers, gateway: resolveGateway(file.gateway, pem), secrets };
+}
+
+type Surroundings = Pick<ResolveInput, 'folder' | 'pem'>;
+
+function resolveServer(name: string, entry: ServerEntry, { folder, pem }: Surroundings): ServerConfig {
+  const common = commonPart(name, entry);
+  const type = serverTypeOf(entry);
+  if (type === 'stdio') {
+    const command = present(entry.command);
+    return {
+      ...common,
+      type,
+      command: /^\.{1,2}[\\/]/.test(command) ? resolve(folder, command) : command,
+      args: entry.args,
+      env: { ...entry.env },
+      cwd: resolve(folder, entry.cwd ?? '.'),
+    };
+  }
+  return {
+    ...common,
+    type,
+    ...withoutUserinfo(present(entry.url), entry.headers),
+    tls: texts(entry.tls, pem),
+  };
+}
+
+function commonPart(name: string, entry: ServerEntry) {
+  const slug = slugOf(name);
+  const maxCallTimeMs = milliseconds(entry.maxCallTime);
+  const roots = entry.client.roots ?? (serverTypeOf(entry) === 'stdio' ? 'deny' : 'allow');
+  return {
+    slug,
+    name,
+    protocol: entry.protocol,
+    isolation: entry.isolation,
+    client: {
+      ...entry.client,
+      roots: typeof roots === 'string' ? roots : roots.map((root) => ({ ...root })),
+    },
+    // Dots are for paths: clients refuse them in names.
+    prefix: entry.prefix ?? slug.replaceAll('.', '_'),
+    startTimeoutMs: milliseconds(entry.startTimeout),
+    callTimeoutMs: Math.min(milliseconds(entry.callTimeout), maxCallTimeMs),
+    maxCallTimeMs,
+    idleTimeoutMs: milliseconds(entry.idleTimeout),
+    maxLinks: entry.maxLinks,
+    maxInFlight: entry.maxInFlight,
+    queue: { max: entry.queue.max, timeoutMs: milliseconds(entry.queue.timeout) },
+    maxMessageBytes: bytes(entry.maxMessage),
+  };
+}
+
+/** A user and password in the URL become a header, so that the URL itself can be shown. */
+function withoutUserinfo(url: string, headers: ServerEntry['headers']) {
+  const parsed = new URL(url);
+  if (parsed.username === '' && parsed.password === '') return { url, headers: { ...headers } };
+  const credentials = `${decodeURIComponent(parsed.username)}:${decodeURIComponent(parsed.password)}`;
+  parsed.username = '';
+  parsed.password = '';
+  const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+  return { url: parsed.href, headers: { ...headers, authorization } };
+}
+
+function resolveGateway(section: GatewaySection, pem: ResolveInput['pem']): GatewayConfig {
+  const { listen, admin, sessions, parked, lists, outbound, drain } = section;
+  const { host, port } = listen;
+  return {
+    listen: {
+      host,
+      port,
+      tls: listen.tls && { cert: present(pem.get(listen.tls.cert)), key: present(pem.get(listen.tls.key)) },
+    },
+    admin: admin === false ? undefined : { ...admin, hosts: lowerCase(admin.hosts), token: admin.token },
+    publicUrl: section.publicUrl ?? defaultPublicUrl({ host, port, tls: listen.tls !== undefined }),
+    insecure: section.insecure,
+    trustedProxies: section.trustedProxies,
+    origins: section.origins,
+    hosts: lowerCase(section.hosts),
+    bodyLimitBytes: bytes(section.bodyLimit),
+    maxBufferedBytes: bytes(section.maxBuffered),
+    sessions: {
+      idleTimeoutMs: milliseconds(sessions.idleTimeout),
+      maxAgeMs: milliseconds(sessions.maxAge),
+      max: sessions.max,
+      maxPerPrincipal: sessions.maxPerPrincipal,
+      replay: { bytes: bytes(sessions.replay.bytes), forMs: milliseconds(sessions.replay.for) },
+    },
+    parked: {
+      timeoutMs: milliseconds(parked.timeout),
+      max: parked.max,
+      maxPerPrincipal: parked.maxPerPrincipal,
+    },
+    lists: {
+      timeoutMs: milliseconds(lists.timeout),
+      staleForMs: milliseconds(lists.staleFor),
+      ttlMs: milliseconds(lists.ttl),
+    },
+    outbound: { proxy: outbound.proxy, ca: outbound.ca === undefined ? undefined : pem.get(outbound.ca) },
+    drain: { delayMs: milliseconds(drain.delay), graceMs: milliseconds(drain.grace) },
+    log: { ...section.log },
+  };
+}
+
+function texts(tls: ServerEntry['tls'], pem: ResolveInput['pem']) {
+  if (tls === undefined) return undefined;
+  const named = Object.entries(tls).filter((role): role is [string, string] => role[1] !== undefined);
+  return Object.fromEntries(named.map(([role, name]) => [role, present(pem.get(name))]));
+}
+
+function lowerCase(values: readonly string[]): string[] {
+  return values.map((value) => value.toLowerCase());
+}
+
+function milliseconds(text: string): number {
+  return present(parseDuration(text));
+}
+
+function bytes(text: string): number {
+  return present(parseByteSize(text));
+}
+
+/** For what the checks before have made sure of. */
+function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('a config was resolved that had not been checked');
+  return value;
+}

@@ -1,0 +1,191 @@
+// Every rule that looks beyond a single value, each a pure function elsewhere, joined here with the keys it is about.
+import { hostValueFault, isEverywhere, originFault, rangeFault } from './addresses.ts';
+import type { Fault } from './fault.ts';
+import * as gatewayRules from './gateway-rules.ts';
+import { publicUrlDoubt, publicUrlFault } from './public-url.ts';
+import type { ConfigFile, ServerEntry } from './schema.ts';
+import * as serverRules from './server-rules.ts';
+import { slugOf } from './slug.ts';
+import type { Finding, Path } from './source-tree.ts';
+import { headerNameFault, headerValueFault, repeatedHeader } from './upstream-headers.ts';
+
+export interface RuleFindings {
+  readonly errors: readonly Finding[];
+  readonly warnings: readonly Finding[];
+}
+
+export interface RuleInput {
+  readonly file: ConfigFile;
+  /** Values that the schema refused and that their defaults stand for; no rule judges those. */
+  isInvalid(path: Path): boolean;
+  /** Whether the file itself gives the value. */
+  isWritten(path: Path): boolean;
+}
+
+export function checkRules(input: RuleInput): RuleFindings {
+  const ledger = new Ledger(input);
+  checkGateway(input.file.gateway, ledger);
+  checkNames(Object.keys(input.file.mcpServers), ledger);
+  const entries = Object.entries(input.file.mcpServers);
+  if (entries.every(([, entry]) => entry.disabled)) ledger.warn(NO_SERVER, ['mcpServers']);
+  for (const [name, entry] of entries) {
+    checkServer(entry, ['mcpServers', name], ledger);
+  }
+  return ledger;
+}
+
+const NO_SERVER: Fault = { message: 'no server is enabled, so there is nothing to serve', hint: '' };
+
+/** Where findings are noted, but for those that rest on a value which is wrong anyway. */
+class Ledger implements RuleFindings {
+  readonly errors: Finding[] = [];
+  readonly warnings: Finding[] = [];
+  readonly #input: RuleInput;
+
+  constructor(input: RuleInput) {
+    this.#input = input;
+  }
+
+  refuse(
+    found: Fault | undefined,
+    at: Path,
+    options: { on?: 'key' | 'value'; reads?: readonly Path[] } = {},
+  ): void {
+    if (found !== undefined && this.#stands([at, ...(options.reads ?? [])])) {
+      this.errors.push({ path: at, on: options.on ?? 'value', ...found });
+    }
+  }
+
+  warn(found: Fault | undefined, at: Path, reads: readonly Path[] = []): void {
+    if (found !== undefined && this.#stands([at, ...reads])) {
+      this.warnings.push({ path: at, on: 'value', ...found });
+    }
+  }
+
+  isWritten(path: Path): boolean {
+    return this.#input.isWritten(path);
+  }
+
+  #stands(paths: readonly Path[]): boolean {
+    return !paths.some((path) => this.#input.isInvalid(path));
+  }
+}
+
+function checkGateway(gateway: ConfigFile['gateway'], ledger: Ledger): void {
+  const { listen, admin, publicUrl, insecure } = gateway;
+  const host = ['gateway', 'listen', 'host'];
+  const url = ['gateway', 'publicUrl'];
+
+  if (publicUrl !== undefined) {
+    ledger.refuse(publicUrlFault(publicUrl), url);
+    if (publicUrlFault(publicUrl) === undefined) ledger.warn(publicUrlDoubt(publicUrl), url);
+  }
+  ledger.refuse(gatewayRules.publicUrlMissing(listen.host, publicUrl), host, { reads: [url] });
+  ledger.refuse(gatewayRules.openWithoutSignIn(listen.host, insecure), host, {
+    reads: [['gateway', 'insecure']],
+  });
+  ledger.warn(gatewayRules.insecureDoubt(listen.host, insecure), ['gateway', 'insecure'], [host]);
+  if (admin !== false) {
+    const adminHost = ['gateway', 'admin', 'host'];
+    ledger.warn(gatewayRules.adminTokenDoubt(admin.host, admin.token), adminHost, [
+      ['gateway', 'admin', 'token'],
+    ]);
+    ledger.refuse(gatewayRules.listenersCollide(listen, admin), ['gateway', 'admin', 'port'], {
+      reads: [host, adminHost, ['gateway', 'listen', 'port']],
+    });
+    checkEach(admin.hosts, ['gateway', 'admin', 'hosts'], hostValueFault, ledger);
+  }
+  checkEach(gateway.trustedProxies, ['gateway', 'trustedProxies'], rangeFault, ledger);
+  for (const [index, range] of gateway.trustedProxies.entries()) {
+    if (isEverywhere(range)) ledger.warn(TRUSTS_EVERYBODY, ['gateway', 'trustedProxies', index]);
+  }
+  checkEach(gateway.origins, ['gateway', 'origins'], originFault, ledger);
+  checkEach(gateway.hosts, ['gateway', 'hosts'], hostValueFault, ledger);
+  const bodyLimit = ['gateway', 'bodyLimit'];
+  ledger.refuse(gatewayRules.bodyLimitFault(gateway.bodyLimit), bodyLimit);
+  ledger.warn(gatewayRules.bodyLimitDoubt(gateway.bodyLimit, gateway.maxBuffered), bodyLimit, [
+    ['gateway', 'maxBuffered'],
+  ]);
+}
+
+const TRUSTS_EVERYBODY: Fault = {
+  message: 'this range is every address, so every caller may claim any',
+  hint: 'List the addresses of your proxies.',
+};
+
+function checkEach(
+  values: readonly string[],
+  path: Path,
+  rule: (value: string) => Fault | undefined,
+  ledger: Ledger,
+): void {
+  for (const [index, value] of values.entries()) ledger.refuse(rule(value), [...path, index]);
+}
+
+/** Paths and prefixes are made from slugs, so two names must not share one. */
+function checkNames(names: readonly string[], ledger: Ledger): void {
+  const firstBySlug = new Map<string, string>();
+  for (const name of names) {
+    const slug = slugOf(name);
+    const first = firstBySlug.get(slug);
+    if (first === undefined) {
+      firstBySlug.set(slug, name);
+      continue;
+    }
+    const message = `the names ${JSON.stringify(first)} and ${JSON.stringify(name)} both become ${slug} in paths`;
+    ledger.refuse({ message, hint: 'Rename one.' }, ['mcpServers', name], { on: 'key' });
+  }
+}
+
+function checkServer(entry: ServerEntry, path: Path, ledger: Ledger): void {
+  const at = (key: string): Path => [...path, key];
+  const launchKeys = ['type', 'command', 'url'].map(at);
+  const launchFault = serverRules.launchFault(entry);
+  ledger.refuse(launchFault, path, { on: 'key', reads: launchKeys });
+  if (launchFault === undefined) {
+    for (const key of serverRules.misplacedKeys(entry)) {
+      const message = `${key} means nothing for a server with a ${entry.url === undefined ? 'command' : 'url'}`;
+      ledger.refuse({ message, hint: 'Remove it.' }, at(key), { on: 'key', reads: launchKeys });
+    }
+  }
+  ledger.refuse(serverRules.eraFault(entry), at('protocol'), { reads: [at('type')] });
+  if (entry.url !== undefined) {
+    ledger.refuse(serverRules.serverUrlFault(entry.url, Object.keys(entry.headers)), at('url'));
+  }
+  if (entry.tls !== undefined) {
+    ledger.refuse(serverRules.clientCertificateFault(entry.tls), at('tls'), { on: 'key' });
+  }
+  if (ledger.isWritten(at('callTimeout'))) {
+    const fault = serverRules.callTimeFault(entry.callTimeout, entry.maxCallTime);
+    ledger.refuse(fault, at('callTimeout'), { reads: [at('maxCallTime')] });
+  }
+  ledger.refuse(serverRules.messageSizeFault(entry.maxMessage), at('maxMessage'));
+  checkHeaders(entry.headers, at('headers'), ledger);
+  checkProgram(entry, at, ledger);
+}
+
+function checkHeaders(headers: Readonly<Record<string, string>>, path: Path, ledger: Ledger): void {
+  for (const [name, value] of Object.entries(headers)) {
+    ledger.refuse(headerNameFault(name), [...path, name], { on: 'key' });
+    ledger.refuse(headerValueFault(value), [...path, name]);
+  }
+  const repeated = repeatedHeader(Object.keys(headers));
+  if (repeated !== undefined) {
+    const fault = {
+      message: 'this header is already given above in other letters',
+      hint: 'Remove one of the two.',
+    };
+    ledger.refuse(fault, [...path, repeated], { on: 'key' });
+  }
+}
+
+function checkProgram(entry: ServerEntry, at: (key: string) => Path, ledger: Ledger): void {
+  if (entry.command !== undefined) ledger.refuse(serverRules.nulFault(entry.command), at('command'));
+  for (const [index, argument] of entry.args.entries()) {
+    ledger.refuse(serverRules.nulFault(argument), [...at('args'), index]);
+  }
+  for (const [name, value] of Object.entries(entry.env)) {
+    ledger.refuse(serverRules.environmentNameFault(name), [...at('env'), name], { on: 'key' });
+    ledger.refuse(serverRules.nulFault(value), [...at('env'), name]);
+  }
+}
