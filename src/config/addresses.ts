@@ -2,6 +2,9 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { type Fault, fault } from './fault.ts';
 
+/** An address to listen on: a name or an IP address, without brackets, port or path. */
+export const HOST_PATTERN = String.raw`^[^\s/\[\]@?#]+$`;
+
 /** Whether only this machine can reach the address; a name other than localhost may resolve to anything. */
 export function isLoopbackHost(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '').toLowerCase();

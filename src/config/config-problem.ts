@@ -14,8 +14,9 @@ export interface ConfigProblem {
   readonly hint: string;
 }
 
-/** `file:line:column  message. hint`, the line that editors and terminals turn into a link. */
+/** `file:line:column  path: message. hint`, the line that editors and terminals turn into a link. */
 export function formatProblem(problem: ConfigProblem): string {
   const hint = problem.hint === '' ? '' : ` ${problem.hint}`;
-  return `${problem.file}:${problem.line}:${problem.column}  ${problem.message}.${hint}`;
+  const path = problem.path === '' ? '' : `${problem.path}: `;
+  return `${problem.file}:${problem.line}:${problem.column}  ${path}${problem.message}.${hint}`;
 }

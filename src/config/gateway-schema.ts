@@ -1,5 +1,6 @@
 // `gateway`: Portico itself, as far as it is built. What comes later stands in the later-*-schema files.
 import { Type } from 'typebox';
+import { HOST_PATTERN } from './addresses.ts';
 import {
   byteSize,
   choice,
@@ -22,7 +23,7 @@ const addressKeys = {
           'Address to listen on. Danger: anything but a loopback address is open to the network; it needs `publicUrl`, ' +
           'and `auth` or `insecure`.',
         default: '127.0.0.1',
-        pattern: '^[^\\s/\\[\\]@?#]+$',
+        pattern: HOST_PATTERN,
         words: 'a host name or an IP address without brackets',
       }),
       port: integer({ description: 'Port to listen on; 0 takes a free one.', default: 8080, ...PORT }),
@@ -50,7 +51,7 @@ const addressKeys = {
             description:
               'Address to listen on. Danger: /metrics and the probes need no token, so keep it away from callers.',
             default: '127.0.0.1',
-            pattern: '^[^\\s/\\[\\]@?#]+$',
+            pattern: HOST_PATTERN,
             words: 'a host name or an IP address without brackets',
           }),
           port: integer({ description: 'Port to listen on; 0 takes a free one.', default: 9090, ...PORT }),
@@ -194,7 +195,7 @@ const hostKeys = {
         }),
       ),
       ca: Type.Optional(
-        text({ description: 'PEM file of authorities to trust besides the system’s. Default: none.' }),
+        text({ description: "PEM file of authorities to trust besides the system's. Default: none." }),
       ),
     },
     { description: 'Connections from Portico to servers.' },

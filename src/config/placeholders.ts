@@ -39,7 +39,7 @@ function pieceOf(content: string | undefined): Piece {
   if (kind === 'input' && rest !== undefined) return { kind: 'input', id: rest, name: variableFor(rest) };
   return wrong(
     'this placeholder is not understood',
-    'There are {NAME}, {NAME:-default}, {env:NAME} and {file:PATH}, each after a dollar; $$ is a dollar.',
+    `There are \${NAME}, \${NAME:-default}, \${env:NAME} and \${file:PATH}; $$ is a dollar.`,
   );
 }
 

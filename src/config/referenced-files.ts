@@ -52,9 +52,9 @@ class Reader implements ReferencedFiles {
       const name = files[role];
       if (name === undefined) continue;
       const text = await this.#readPem(name, [...path, role]);
-      if (text === undefined) return;
-      texts[role] = text;
+      if (text !== undefined) texts[role] = text;
     }
+    if (Object.keys(texts).length < Object.keys(files).length) return;
     try {
       createSecureContext(texts);
     } catch {

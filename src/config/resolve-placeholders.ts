@@ -105,6 +105,6 @@ function unset(name: string): Missing {
     message: `the environment variable ${name} is not set`,
     hint: EDITOR_VARIABLES.has(name)
       ? 'Editors fill it in by themselves; write the path itself here.'
-      : `Set it, or give a default: {${name}:-...} after the dollar.`,
+      : `Set it, or give a default: \${${name}:-...}.`,
   };
 }

@@ -27,7 +27,9 @@ export function checkRules(input: RuleInput): RuleFindings {
   checkGateway(input.file.gateway, ledger);
   checkNames(Object.keys(input.file.mcpServers), ledger);
   const entries = Object.entries(input.file.mcpServers);
-  if (entries.every(([, entry]) => entry.disabled)) ledger.warn(NO_SERVER, ['mcpServers']);
+  const enabled = entries.filter(([, entry]) => !entry.disabled).length;
+  if (enabled === 0) ledger.warn(NO_SERVER, ['mcpServers']);
+  if (enabled > 1) ledger.warn(SEVERAL_SERVERS, ['mcpServers']);
   for (const [name, entry] of entries) {
     checkServer(entry, ['mcpServers', name], ledger);
   }
@@ -35,6 +37,11 @@ export function checkRules(input: RuleInput): RuleFindings {
 }
 
 const NO_SERVER: Fault = { message: 'no server is enabled, so there is nothing to serve', hint: '' };
+
+const SEVERAL_SERVERS: Fault = {
+  message: 'with several servers, /mcp itself is not available yet',
+  hint: 'Point clients at /mcp/{server}.',
+};
 
 /** Where findings are noted, but for those that rest on a value which is wrong anyway. */
 class Ledger implements RuleFindings {

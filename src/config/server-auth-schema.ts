@@ -20,24 +20,24 @@ const endpoint = {
 
 const bearer = section(
   {
-    type: choice(['bearer'], { description: 'A fixed token.' }),
+    type: choice(['bearer'], { description: 'Required. The way to sign in.' }),
     token: text({ description: 'Required. The token.', secret: true }),
   },
   { description: 'A fixed bearer token.' },
 );
 
 const clientCredentials = section(
-  { type: choice(['client_credentials'], { description: 'A token of our own.' }), ...endpoint },
+  { type: choice(['client_credentials'], { description: 'Required. The way to sign in.' }), ...endpoint },
   { description: 'OAuth 2.1 client credentials: Portico signs in as itself.' },
 );
 
 const tokenExchange = section(
-  { type: choice(['token_exchange'], { description: 'A token on behalf of the caller.' }), ...endpoint },
+  { type: choice(['token_exchange'], { description: 'Required. The way to sign in.' }), ...endpoint },
   { description: 'RFC 8693: a token on behalf of the caller, who then shares no link with others.' },
 );
 
 const identity = section(
-  { type: choice(['identity'], { description: 'A statement of who calls.' }) },
+  { type: choice(['identity'], { description: 'Required. The way to sign in.' }) },
   { description: 'A short-lived JWT signed with `gateway.identity.key` that names the caller.' },
 );
 

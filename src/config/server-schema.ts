@@ -62,7 +62,7 @@ const clientSchema = standingSection(
 const tlsSchema = section(
   {
     ca: Type.Optional(
-      text({ description: 'PEM file of the authorities to trust for this server. Default: the system’s.' }),
+      text({ description: "PEM file of the authorities to trust for this server. Default: the system's." }),
     ),
     cert: Type.Optional(
       text({ description: 'PEM file of our client certificate, with `key`. Default: none is shown.' }),
@@ -70,7 +70,7 @@ const tlsSchema = section(
     key: Type.Optional(text({ description: 'PEM file of the key of `cert`. Default: none.' })),
   },
   {
-    description: 'TLS toward a server with a url. Default: the system’s authorities, no client certificate.',
+    description: "TLS toward a server with a url. Default: the system's authorities, no client certificate.",
   },
 );
 

@@ -1,0 +1,102 @@
+// What the command line asks for, or the one line that says what is wrong with it.
+import { parseArgs } from 'node:util';
+import { HOST_PATTERN } from '../config/addresses.ts';
+import { nearest } from '../config/suggestion.ts';
+
+export type Command =
+  | { readonly kind: 'serve'; readonly file: string; readonly listen: { host?: string; port?: number } }
+  | { readonly kind: 'check' | 'doctor'; readonly file: string }
+  | { readonly kind: 'version' | 'help' }
+  /** Exit code 2. */
+  | { readonly kind: 'mistake'; readonly message: string };
+
+export const DEFAULT_CONFIG_FILE = 'config/portico.yaml';
+
+const COMMANDS = ['serve', 'check', 'doctor'] as const;
+const OPTIONS = {
+  config: { type: 'string', short: 'c' },
+  host: { type: 'string' },
+  port: { type: 'string' },
+  version: { type: 'boolean', short: 'v' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+type OptionName = keyof typeof OPTIONS;
+
+export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv): Command {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: OPTIONS,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const words: string[] = [];
+  const given = new Map<OptionName, string>();
+  for (const token of tokens) {
+    if (token.kind === 'positional') words.push(token.value);
+    if (token.kind !== 'option') continue;
+    const mistake = mistakeInOption(token);
+    if (mistake !== undefined) return { kind: 'mistake', message: mistake };
+    given.set(token.name as OptionName, token.value ?? '');
+  }
+  if (given.has('help')) return { kind: 'help' };
+  if (given.has('version')) return { kind: 'version' };
+  return commandFor(words, given, env);
+}
+
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value: string | undefined;
+  readonly inlineValue: boolean | undefined;
+}
+
+function mistakeInOption({ name, rawName, value, inlineValue }: OptionToken): string | undefined {
+  if (!Object.hasOwn(OPTIONS, name)) {
+    const close = nearest(name, Object.keys(OPTIONS));
+    return `there is no option ${rawName}${close === undefined ? '' : `; did you mean --${close}?`}`;
+  }
+  const takesValue = OPTIONS[name as OptionName].type === 'string';
+  if (!takesValue) return value === undefined ? undefined : `${rawName} takes no value`;
+  const isMissing = value === undefined || value === '' || (inlineValue === false && value.startsWith('-'));
+  return isMissing ? `${rawName} needs a value` : undefined;
+}
+
+function commandFor(
+  words: readonly string[],
+  given: ReadonlyMap<OptionName, string>,
+  env: NodeJS.ProcessEnv,
+): Command {
+  const [word = 'serve', extra] = words;
+  const kind = COMMANDS.find((command) => command === word);
+  if (kind === undefined) {
+    const close = nearest(word, COMMANDS);
+    const message = `there is no command ${word}${close === undefined ? '' : `; did you mean ${close}?`}`;
+    return { kind: 'mistake', message };
+  }
+  if (extra !== undefined) return { kind: 'mistake', message: `${kind} takes no argument ${extra}` };
+
+  const file = given.get('config') ?? (env.PORTICO_CONFIG || DEFAULT_CONFIG_FILE);
+  const host = given.get('host');
+  const port = given.get('port');
+  if (kind !== 'serve') {
+    const misplaced = host === undefined ? port && '--port' : '--host';
+    return misplaced ? { kind: 'mistake', message: `${kind} takes no ${misplaced}` } : { kind, file };
+  }
+  if (port !== undefined && !isPort(port)) {
+    return { kind: 'mistake', message: '--port takes a number from 0 to 65535' };
+  }
+  if (host !== undefined && !new RegExp(HOST_PATTERN).test(host)) {
+    return { kind: 'mistake', message: '--host takes a host name or an IP address without brackets' };
+  }
+  const listen = {
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port: Number(port) }),
+  };
+  return { kind, file, listen };
+}
+
+function isPort(text: string): boolean {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535;
+}

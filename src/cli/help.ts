@@ -1,0 +1,26 @@
+// What `portico --help` says.
+import { DEFAULT_CONFIG_FILE } from './arguments.ts';
+
+export const HELP = `Portico, a gateway for remote MCP servers.
+
+Usage
+  portico [serve] [--config FILE] [--host H] [--port N]   serve the configured MCP servers
+  portico check [--config FILE]                           check the config and print every problem
+  portico doctor [--config FILE]                          check, then reach everything (not available yet)
+  portico --version
+  portico --help
+
+Options
+  -c, --config FILE   YAML or JSON, or an MCP client's own mcp.json
+                      (default: $PORTICO_CONFIG, else ${DEFAULT_CONFIG_FILE})
+      --host H        listen on this address in place of gateway.listen.host
+      --port N        listen on this port in place of gateway.listen.port; 0 takes a free one
+
+Exit codes
+  0  done, or stopped in order     1  the config is wrong, or serving failed     2  the command is wrong
+`;
+
+/** For standard error, after a command that is wrong. */
+export function mistakeLine(message: string): string {
+  return `portico: ${message} (see portico --help)\n`;
+}

@@ -1,0 +1,83 @@
+// The reference part of docs/configuration.md: every key of the schema with its value, default and effect.
+import { DURATION, LATER } from './schema-kinds.ts';
+import type { SchemaNode } from './schema-node.ts';
+
+interface Row {
+  readonly path: string;
+  readonly schema: SchemaNode;
+  readonly isLater: boolean;
+}
+
+const SERVER = 'mcpServers.<name>.';
+const GATEWAY = 'gateway.';
+
+export function configReference(schema: SchemaNode): string {
+  const rows = rowsBelow(schema, '', false);
+  const built = rows.filter((row) => !row.isLater);
+  const within = (prefix: string) =>
+    built
+      .filter((row) => row.path.startsWith(prefix))
+      .map((row) => ({ ...row, path: row.path.slice(prefix.length) }));
+  return [
+    ...['### The file', '', table(built.filter((row) => !row.path.includes('.'))), ''],
+    ...['### A server: `mcpServers.<name>`', '', table(within(SERVER)), ''],
+    ...['### Portico itself: `gateway`', '', table(within(GATEWAY)), ''],
+    '### Not available yet',
+    '',
+    'The schema describes these keys so that files can be planned; a file that uses one is refused.',
+    '',
+    table(rows.filter((row) => row.isLater)),
+    '',
+  ].join('\n');
+}
+
+/** Every key below a schema, each section before what it holds. */
+function rowsBelow(schema: SchemaNode, prefix: string, isLater: boolean): Row[] {
+  const { properties = {}, additionalProperties, items, anyOf = [] } = schema;
+  const named = Object.entries(properties).map(([key, child]) => [`${prefix}${key}`, child] as const);
+  const others =
+    typeof additionalProperties === 'object' ? [[`${prefix}<name>`, additionalProperties] as const] : [];
+  const members = items === undefined ? [] : [[`${prefix.slice(0, -1)}[]`, items] as const];
+  const own = [...named, ...others, ...members].flatMap(([path, child]) => {
+    const childIsLater = isLater || child[LATER] === true;
+    const isKey = child.description !== undefined && items !== child;
+    const row = { path, schema: child, isLater: childIsLater };
+    return [...(isKey ? [row] : []), ...rowsBelow(child, `${path}.`, childIsLater)];
+  });
+  return [...own, ...anyOf.flatMap((branch) => rowsBelow(branch, prefix, isLater))];
+}
+
+/** Alternatives share keys; such a key is one line. */
+function table(rows: readonly Row[]): string {
+  const byPath = Map.groupBy(rows, (row) => row.path);
+  const lines = [...byPath].map(([path, [first, ...others]]) => {
+    const [effect, byDefault] = splitDescription(first?.schema ?? {});
+    const values = new Set([first, ...others].map((row) => valueWords(row?.schema ?? {})));
+    return `| \`${path}\` | ${cell([...values].join(', '))} | ${cell(byDefault)} | ${cell(effect)} |`;
+  });
+  return ['| key | value | default | effect |', '| --- | --- | --- | --- |', ...lines].join('\n');
+}
+
+/** Descriptions end with the default, or begin with "Required". */
+function splitDescription(schema: SchemaNode): [effect: string, byDefault: string] {
+  const description = (schema.description ?? '').replace(/^Not available yet\. /, '');
+  const [, effect = description, byDefault = ''] = /^(.*?) ?Default: (.*)\.$/s.exec(description) ?? [];
+  const isLiteral = schema.default !== undefined && byDefault !== '';
+  if (description.startsWith('Required. ')) return [description.slice('Required. '.length), 'required'];
+  return [effect, isLiteral ? `\`${byDefault}\`` : byDefault];
+}
+
+function valueWords(schema: SchemaNode): string {
+  if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(valueWords))].join(' or ');
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
+  if (schema.enum !== undefined) return schema.enum.map((choice) => `\`${choice}\``).join(', ');
+  if (schema[DURATION] === true) return 'duration';
+  if (schema.patternErrorMessage?.startsWith('a size')) return 'size';
+  if (schema.type === 'array') return `list of ${valueWords(schema.items ?? {})}`;
+  if (schema.type === 'object') return schema.properties === undefined ? 'names and values' : 'section';
+  return { string: 'text', integer: 'number', boolean: '`true`, `false`' }[schema.type ?? ''] ?? 'any';
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+}
