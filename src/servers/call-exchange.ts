@@ -3,10 +3,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../errors.ts';
-import { writeJson } from '../protocol/json-text.ts';
 import { SESSION_HEADER } from '../protocol/request-headers.ts';
 import { mediaTypeOf, readBytes, readEvents } from './http-body.ts';
 import { discard, type HttpAnswer, type HttpEndpoint } from './http-endpoint.ts';
+import { messageBody } from './message-body.ts';
+import type { OutboundUse } from './outbound.ts';
 import type { PendingCall } from './pending-calls.ts';
 import { readNullIdError, readRefusal } from './refusal.ts';
 import { ResumePoint, reconnectDelayMs } from './resume-point.ts';
@@ -18,6 +19,7 @@ export interface CallExchangeOptions {
   readonly endpoint: HttpEndpoint;
   readonly pending: PendingCall;
   readonly headers: HeaderMap;
+  readonly use: OutboundUse;
   /** The headers of a GET that resumes after an event; undefined on a modern leg, which cannot resume. */
   readonly resumeHeaders: ((lastEventId: string) => HeaderMap) | undefined;
   readonly maxMessageBytes: number;
@@ -77,15 +79,9 @@ export async function runCallExchange(options: CallExchangeOptions): Promise<voi
   }
 }
 
-async function post({ endpoint, pending, headers, signal }: CallExchangeOptions): Promise<HttpAnswer> {
-  const use = pending.method === 'subscriptions/listen' ? 'streams' : 'calls';
-  const request = {
-    method: 'POST',
-    headers,
-    body: Buffer.from(writeJson(pending.request)),
-    use,
-    signal,
-  } as const;
+async function post(options: CallExchangeOptions): Promise<HttpAnswer> {
+  const { endpoint, pending, headers, use, signal } = options;
+  const request = { method: 'POST', headers, body: messageBody(pending.request), use, signal } as const;
   try {
     return await endpoint.send(request);
   } catch (thrown) {

@@ -1,6 +1,6 @@
 // Sends what has no answer of its own: notifications, and answers to a server's requests.
-import { writeJson } from '../protocol/json-text.ts';
 import { discard, type HttpEndpoint } from './http-endpoint.ts';
+import { messageBody } from './message-body.ts';
 import { readRefusal } from './refusal.ts';
 import type { HeaderMap } from './upstream-headers.ts';
 import { unavailable } from './upstream-http-error.ts';
@@ -24,7 +24,7 @@ const HAND_OVER_TIMEOUT_MS = 30_000;
 export async function handOver(handing: HandOver): Promise<void> {
   const { endpoint, headers, message, inSession, signal } = handing;
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(HAND_OVER_TIMEOUT_MS)]);
-  const body = Buffer.from(writeJson(message));
+  const body = messageBody(message);
   const answer = await endpoint.send({ method: 'POST', headers, body, use: 'calls', signal: bounded });
   if (answer.status < 300) return discard(answer);
   const { code } = await readRefusal(answer, { id: undefined, inSession }, bounded);

@@ -13,7 +13,7 @@ import type { Outbound } from './outbound.ts';
 import { type PendingCall, PendingCalls } from './pending-calls.ts';
 import { type LineItem, readServerLine } from './server-line.ts';
 import { asServerMessage } from './server-message.ts';
-import type { ServerTransport, TransportEvents, UpstreamCall } from './transport.ts';
+import type { ServerMessage, ServerTransport, TransportEvents, UpstreamCall } from './transport.ts';
 import { TransportLife } from './transport-life.ts';
 import {
   baseHeaders,
@@ -56,7 +56,6 @@ export function openHttpTransport(config: HttpServerConfig, options: HttpTranspo
 const DELETE_TIMEOUT_MS = 2_000;
 const SESSION_ID = /^[\x21-\x7e]+$/;
 const NEW_LEG: LegacyLeg = { version: undefined, sessionId: undefined };
-const LISTEN = 'subscriptions/listen';
 
 class StreamableHttpTransport implements HttpTransport {
   readonly kind = 'http';
@@ -95,8 +94,7 @@ class StreamableHttpTransport implements HttpTransport {
   }
 
   async call(call: UpstreamCall): Promise<JsonRpcOutcome> {
-    // A subscription waits for ever by design: it would keep a slot from the calls that end.
-    const release = call.method === LISTEN ? undefined : await this.#life.slots.acquire(call.signal);
+    const release = call.longLived ? undefined : await this.#life.slots.acquire(call.signal);
     try {
       if (this.#life.ended !== undefined) throw this.#life.ended;
       return await this.#exchange(call);
@@ -170,6 +168,7 @@ class StreamableHttpTransport implements HttpTransport {
       headers: modern
         ? modernPostHeaders(this.#base, pending.request, call.paramHeaders ?? {})
         : legacyPostHeaders(this.#base, leg),
+      use: call.longLived ? 'streams' : 'calls',
       resumeHeaders: modern ? undefined : (lastEventId) => streamHeaders(this.#base, this.#leg, lastEventId),
       maxMessageBytes: this.#config.maxMessageBytes,
       signal: stop.signal,
@@ -208,7 +207,7 @@ class StreamableHttpTransport implements HttpTransport {
       case 'request':
         // The modern revision has no requests of servers, and no way to answer one.
         if (modern) break;
-        if (item.method === 'ping') this.#events.onUnsolicited(asServerMessage(item));
+        if (item.method === 'ping') this.#tell(asServerMessage(item));
         else pending.deliver(asServerMessage(item));
         return false;
       case 'notification':
@@ -221,10 +220,18 @@ class StreamableHttpTransport implements HttpTransport {
   #receiveUnsolicited(data: string): void {
     for (const item of readServerLine(Buffer.from(data))) {
       if (item.kind === 'request' || item.kind === 'notification') {
-        this.#events.onUnsolicited(asServerMessage(item));
+        this.#tell(asServerMessage(item));
       } else {
         this.#life.stray();
       }
+    }
+  }
+
+  #tell(message: ServerMessage): void {
+    try {
+      this.#events.onUnsolicited(message);
+    } catch (thrown) {
+      this.#logger.error({ err: thrown }, 'a message of the server could not be handled');
     }
   }
 

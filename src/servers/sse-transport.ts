@@ -3,12 +3,12 @@
 import type { HttpServerConfig } from '../config/config.ts';
 import type { GatewayError } from '../errors.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../protocol/json-rpc.ts';
-import { writeJson } from '../protocol/json-text.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { handOver } from './hand-over.ts';
 import { mediaTypeOf, readEvents } from './http-body.ts';
 import { discard, type HttpAnswer, HttpEndpoint } from './http-endpoint.ts';
 import type { HttpTransport, HttpTransportOptions } from './http-transport.ts';
+import { messageBody } from './message-body.ts';
 import { type PendingCall, PendingCalls } from './pending-calls.ts';
 import { readRefusal } from './refusal.ts';
 import { readServerLine } from './server-line.ts';
@@ -244,7 +244,7 @@ class SseTransport implements HttpTransport {
     const answer = await this.#messages.send({
       method: 'POST',
       headers: this.#postHeaders(),
-      body: Buffer.from(writeJson(pending.request)),
+      body: messageBody(pending.request),
       use: 'calls',
       signal,
     });

@@ -35,10 +35,20 @@ export type WireReason =
   | 'endpoint-refused'
   | 'closed';
 
+/** Public words where there are better ones than the table's. */
+const TEXTS: Readonly<Partial<Record<WireReason, string>>> = {
+  'connection-lost': 'The connection to the server was lost',
+  'no-response': 'The server did not answer the request',
+  'bad-answer': 'The server sent an invalid answer',
+  'message-too-large': 'The server sent a message over the size limit',
+};
+
 /** The failure `server-unavailable` with its finer reason. */
 export function unavailable(reason: WireReason, cause: Error | string): GatewayError {
+  const text = TEXTS[reason];
   return new GatewayError('server-unavailable', {
     reason,
+    ...(text === undefined ? {} : { text }),
     cause: typeof cause === 'string' ? new Error(cause) : cause,
   });
 }
