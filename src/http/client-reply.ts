@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { failureFor, GatewayError } from '../errors.ts';
 import type { ClientReply } from '../pipeline/exchange.ts';
 import type { Era } from '../protocol/era.ts';
-import type { JsonRpcNotification, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
+import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
 import { writeJson } from '../protocol/json-text.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Accepted } from './accept-header.ts';
@@ -52,6 +52,7 @@ export class HttpReply implements ClientReply {
     this.#headers = [...options.headers];
     this.#response.on('error', () => {});
     this.#response.once('close', () => this.#onClose());
+    this.#response.on('timeout', () => this.#abandon());
   }
 
   get committed(): boolean {
@@ -89,7 +90,7 @@ export class HttpReply implements ClientReply {
     if (this.#state === 'open') this.#headers.push(name, value);
   }
 
-  send(message: JsonRpcRequest | JsonRpcNotification, eventId?: string): Promise<void> | undefined {
+  send(message: StreamMessage, eventId?: string): Promise<void> | undefined {
     this.openStream();
     return this.#state === 'streaming' ? this.#write(eventFrame(writeJson(message), eventId)) : undefined;
   }
@@ -132,11 +133,11 @@ export class HttpReply implements ClientReply {
     }
   }
 
-  accept(): void {
+  accept(status: 202 | 204 = 202): void {
     if (this.#state !== 'open') return;
     this.#options.record.outcome ??= 'ok';
     this.#state = 'ended';
-    this.#writeHead(202, ['Content-Length', '0']);
+    this.#writeHead(status, status === 204 ? [] : ['Content-Length', '0']);
     this.#response.end();
   }
 

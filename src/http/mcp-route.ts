@@ -110,18 +110,12 @@ const checkMethod: onRequestHookHandler = (request, _reply, done) => {
   done(known ? undefined : new GatewayError('http-method', { allow: ALLOWED_METHODS }));
 };
 
+/** A GET's Accept is the pipeline's to judge: whether there is a stream at all comes first. */
 function checkHeaders({ bodyLimitBytes }: McpRouteOptions): onRequestHookHandler {
-  return (request, _reply, done) => {
-    const { method, headers } = request;
-    const accepts = readAccept(headers.accept);
-    if (method === 'GET' && !accepts.events) {
-      return done(new GatewayError('not-acceptable', { text: 'Accept must allow text/event-stream' }));
-    }
-    if (method === 'POST') {
-      if (!accepts.json && !accepts.events) return done(new GatewayError('not-acceptable'));
-      return done(bodyProblem(headers, bodyLimitBytes));
-    }
-    done();
+  return ({ method, headers }, _reply, done) => {
+    if (method !== 'POST') return done();
+    const { json, events } = readAccept(headers.accept);
+    done(json || events ? bodyProblem(headers, bodyLimitBytes) : new GatewayError('not-acceptable'));
   };
 }
 
