@@ -1,6 +1,7 @@
-// What a server may ask of callers (`client:` of its config): a denied feature is never declared to it.
+// What a client can do, as it is declared to a server: less what the server's policy (`client:` of its config)
+// denies, and for servers of the other era in one normal form, since links and lists are kept by it.
 import type { ClientFeaturePolicy } from '../config/config.ts';
-import type { JsonObject } from '../protocol/json-text.ts';
+import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 
 /**
  * The capabilities to declare upstream: the client's own, less what the server's policy denies. A fixed list of roots
@@ -19,4 +20,63 @@ export function declaredCapabilities(
   if (policy.sampling === 'allow' && sampling !== undefined) declared.sampling = sampling;
   if (policy.elicitation === 'allow' && elicitation !== undefined) declared.elicitation = elicitation;
   return declared;
+}
+
+/**
+ * The features that questions can be carried for across the eras, in one order and form: equal sets give equal JSON.
+ * `elicitation: {}` means form. `roots.listChanged`, `tasks` and what is unknown are left out.
+ */
+export function normalCapabilities(capabilities: JsonObject): JsonObject {
+  const normal: JsonObject = {};
+  const { roots, sampling, elicitation } = capabilities;
+  if (isJsonObject(elicitation)) {
+    const form = elicitation.form !== undefined || elicitation.url === undefined;
+    normal.elicitation = {
+      ...(form ? { form: {} } : {}),
+      ...(elicitation.url === undefined ? {} : { url: {} }),
+    };
+  }
+  if (isJsonObject(roots)) normal.roots = {};
+  if (isJsonObject(sampling)) {
+    normal.sampling = {
+      ...(sampling.context === undefined ? {} : { context: {} }),
+      ...(sampling.tools === undefined ? {} : { tools: {} }),
+    };
+  }
+  return normal;
+}
+
+/** Why a server's question cannot be put to a client that declared `declared`; undefined where it can. */
+export function missingCapability(
+  question: { readonly method: string; readonly params?: JsonObject | undefined },
+  declared: JsonObject,
+): { readonly required: JsonObject; readonly code: 'feature' | 'mode' } | undefined {
+  const { method, params } = question;
+  if (method === 'roots/list')
+    return declared.roots === undefined ? { required: { roots: {} }, code: 'feature' } : undefined;
+  if (method === 'sampling/createMessage') return missingSampling(params, declared);
+  if (method === 'elicitation/create') return missingElicitation(params, declared);
+  return { required: {}, code: 'feature' };
+}
+
+function missingSampling(
+  params: JsonObject | undefined,
+  declared: JsonObject,
+): ReturnType<typeof missingCapability> {
+  const { sampling } = declared;
+  if (!isJsonObject(sampling)) return { required: { sampling: {} }, code: 'feature' };
+  const wantsTools = params?.tools !== undefined || params?.toolChoice !== undefined;
+  if (!wantsTools || sampling.tools !== undefined) return undefined;
+  return { required: { sampling: { tools: {} } }, code: 'mode' };
+}
+
+function missingElicitation(
+  params: JsonObject | undefined,
+  declared: JsonObject,
+): ReturnType<typeof missingCapability> {
+  const { elicitation } = declared;
+  const mode = params?.mode === 'url' ? 'url' : 'form';
+  if (!isJsonObject(elicitation)) return { required: { elicitation: { [mode]: {} } }, code: 'feature' };
+  const hasMode = elicitation[mode] !== undefined || (mode === 'form' && elicitation.url === undefined);
+  return hasMode ? undefined : { required: { elicitation: { [mode]: {} } }, code: 'mode' };
 }

@@ -3,7 +3,7 @@ import { META } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { declaredCapabilities } from './client-features.ts';
 import type { Crossing, CrossingContext } from './crossing.ts';
-import { requireDeclared } from './input-requests.ts';
+import { requireDeclared } from './input-required.ts';
 import { publicError } from './server-errors.ts';
 
 export const sameEraLegacy: Crossing = {

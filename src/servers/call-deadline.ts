@@ -7,6 +7,9 @@ export interface CallDeadline {
   readonly signal: AbortSignal;
   /** The server showed that it is at work: the call gets its full `callTimeoutMs` again, within the maximum. */
   extend(): void;
+  /** The call waits for a person: no time passes until `resume`. */
+  pause(): void;
+  resume(): void;
   /** Stops the clock and lets go of the parent; must be called. */
   stop(): void;
 }
@@ -18,10 +21,11 @@ export interface DeadlineLimits {
 
 export function startDeadline(limits: DeadlineLimits, parent: AbortSignal): CallDeadline {
   const controller = new AbortController();
-  const startedAt = performance.now();
   const expire = () => controller.abort(new GatewayError('deadline-passed'));
   const follow = () => controller.abort(parent.reason);
-  let dueAt = startedAt + Math.min(limits.callTimeoutMs, limits.maxCallTimeMs);
+  let latestAt = performance.now() + limits.maxCallTimeMs;
+  let dueAt = Math.min(performance.now() + limits.callTimeoutMs, latestAt);
+  let pausedAt: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   schedule();
   parent.addEventListener('abort', follow, { once: true });
@@ -37,7 +41,19 @@ export function startDeadline(limits: DeadlineLimits, parent: AbortSignal): Call
   return {
     signal: controller.signal,
     extend() {
-      dueAt = Math.min(performance.now() + limits.callTimeoutMs, startedAt + limits.maxCallTimeMs);
+      if (pausedAt === undefined) dueAt = Math.min(performance.now() + limits.callTimeoutMs, latestAt);
+    },
+    pause() {
+      pausedAt ??= performance.now();
+      clearTimeout(timer);
+    },
+    resume() {
+      if (pausedAt === undefined) return;
+      const pausedMs = performance.now() - pausedAt;
+      pausedAt = undefined;
+      latestAt += pausedMs;
+      dueAt += pausedMs;
+      schedule();
     },
     stop() {
       clearTimeout(timer);

@@ -5,7 +5,7 @@ import { META } from '../protocol/era.ts';
 import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../protocol/json-rpc.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
-import { type DeadlineLimits, startDeadline } from './call-deadline.ts';
+import { type CallDeadline, type DeadlineLimits, startDeadline } from './call-deadline.ts';
 import type { ClientIdentity, Peer } from './peer.ts';
 import type { ServerMessage, ServerTransport, TransportEvents } from './transport.ts';
 
@@ -47,6 +47,8 @@ export class LinkInbox implements TransportEvents {
 export interface LinkCallOptions {
   readonly signal: AbortSignal;
   readonly paramHeaders?: Readonly<Record<string, string>>;
+  /** Hands out the call's clock, for who has to stop it while a person is asked. */
+  onStarted?(clock: Pick<CallDeadline, 'pause' | 'resume'>): void;
   /** A subscription: no deadline, and no place among the calls in flight. */
   readonly longLived?: boolean;
   onMessage?(message: ServerMessage): void;
@@ -100,6 +102,7 @@ export class ServerLink {
   ): Promise<JsonRpcOutcome> {
     const deadline = startDeadline(options.longLived ? UNLIMITED : this.#limits, options.signal);
     this.inFlight += 1;
+    options.onStarted?.(deadline);
     try {
       return await this.transport.call({
         method,

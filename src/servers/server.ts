@@ -1,6 +1,7 @@
 // One server of the config at run time: its era, its links, and how a link to it is opened.
 import type { ServerConfig } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
+import type { JsonObject } from '../protocol/json-text.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Connector, type ConnectorOptions, type LinkTerms } from './connector.ts';
 import { LinkPool } from './link-pool.ts';
@@ -58,17 +59,20 @@ export class Server {
     return this.#peer;
   }
 
-  /** The link that lists, `initialize` and discover are served from; on a shared server the calls too. */
-  catalogueLink(): Promise<ServerLink> {
-    return this.#pool.acquire(
-      CATALOGUE_KEY,
-      () =>
-        this.#open({
-          clientCapabilities: {},
-          onUnsolicited: (message, link) => this.#receiveShared(message, link),
-        }),
-      true,
-    );
+  /**
+   * The link that lists, `initialize` and discover are served from; on a shared server the calls too. Legacy servers
+   * shape their lists by what a client can do, so there is one for each set of capabilities that callers declare.
+   *
+   * @param clientCapabilities normalised; `{}` is the link that is opened at boot and stays open
+   */
+  catalogueLink(clientCapabilities: JsonObject = {}): Promise<ServerLink> {
+    const key = JSON.stringify(clientCapabilities);
+    const start = () =>
+      this.#open({
+        clientCapabilities,
+        onUnsolicited: (message, link) => this.#receiveShared(message, link),
+      });
+    return this.#pool.acquire(`${CATALOGUE_KEY} ${key}`, start, key === '{}');
   }
 
   /** A link that belongs to one principal or one session. */
@@ -100,7 +104,7 @@ export class Server {
   /** The server answered as one of the other era would: ask again before the next call. */
   async forgetEra(): Promise<void> {
     this.#connector.forgetEra();
-    await this.#pool.release(CATALOGUE_KEY);
+    await this.#pool.release(`${CATALOGUE_KEY} {}`);
   }
 
   status(): Record<string, unknown> {
