@@ -30,7 +30,9 @@ export async function throughPortico<T>(
 ): Promise<T> {
   await using server =
     over === 'http' ? await startHttpServer('everything-server', { era: served }) : undefined;
-  const everything = server ? { url: server.url } : stdioCommand('everything-server', served);
+  const upstream = server ? { url: server.url } : stdioCommand('everything-server', served);
+  // A stdio server is not told a client's roots unless its config says so, and the suite asks for them.
+  const everything = { ...upstream, client: { roots: 'allow' } };
   await using gateway = await startGateway({ config: { mcpServers: { everything } } });
   return await atRevision(revision, gateway.url, use);
 }

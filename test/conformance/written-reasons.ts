@@ -1,29 +1,29 @@
-// Checks that may be lost, each with its reason: the table in README.md, which is for people first.
+// Checks that may be lost, each with its reason: the tables in README.md, which are for people first.
 import { readFileSync } from 'node:fs';
 
 export interface WrittenReason {
   /** `scenario/check-id`, where `*` stands for anything. */
-  readonly check: RegExp;
+  readonly check: string;
   /** `revision, way`, likewise. */
-  readonly where: RegExp;
-  readonly reason: string;
+  readonly where: string;
+  readonly text: string;
+  excuses(check: string, where: string): boolean;
 }
 
-const ROW = /^\| `(?<check>[^`]+)` \| `(?<where>[^`]+)` \| (?<reason>[^|]+) \|$/gm;
+const ROW = /^\| `(?<check>[^`]+)` \| `(?<where>[^`]+)` \| (?<text>[^|]+) \|$/gm;
 
 export function readWrittenReasons(file: URL = new URL('README.md', import.meta.url)): WrittenReason[] {
-  return [...readFileSync(file, 'utf8').matchAll(ROW)].map(({ groups }) => ({
-    check: pattern(groups?.check ?? ''),
-    where: pattern(groups?.where ?? ''),
-    reason: groups?.reason ?? '',
-  }));
-}
-
-export function reasonFor(
-  reasons: readonly WrittenReason[],
-  lost: { check: string; where: string },
-): WrittenReason | undefined {
-  return reasons.find(({ check, where }) => check.test(lost.check) && where.test(lost.where));
+  return [...readFileSync(file, 'utf8').matchAll(ROW)].map(({ groups = {} }) => {
+    const { check = '', where = '', text = '' } = groups;
+    const checkPattern = pattern(check);
+    const wherePattern = pattern(where);
+    return {
+      check,
+      where,
+      text,
+      excuses: (lost, at) => checkPattern.test(lost) && wherePattern.test(at),
+    };
+  });
 }
 
 function pattern(glob: string): RegExp {

@@ -2,6 +2,8 @@
 // needs, which the SDK sends as `input_required` to a modern client and as requests of its own to a legacy one.
 import {
   acceptedContent,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
   createRequestStateCodec,
   fromJsonSchema,
   type InputRequest,
@@ -68,7 +70,7 @@ function registerSingleQuestions(server: McpServer): void {
     'test_input_required_result_capabilities',
     { description: 'Asks only what it may' },
     (ctx) => {
-      const declared = server.server.getClientCapabilities() ?? {};
+      const declared = declaredBy(ctx) ?? server.server.getClientCapabilities() ?? {};
       const answered = Object.keys(ctx.mcpReq.inputResponses ?? {});
       if (answered.length > 0) return textResult(`Answered: ${answered.join(', ')}`);
       return ask({
@@ -191,6 +193,12 @@ function sample(text: string, maxTokens: number): InputRequest {
     messages: [{ role: 'user', content: { type: 'text', text } }],
     maxTokens,
   });
+}
+
+/** What a modern client declares with each request; a legacy one did so once, for its connection. */
+function declaredBy(ctx: ServerContext): ClientCapabilities | undefined {
+  const envelope: { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } = ctx.mcpReq.envelope ?? {};
+  return envelope[CLIENT_CAPABILITIES_META_KEY];
 }
 
 function stateOf(ctx: ServerContext): { step: string; name?: string } | undefined {
