@@ -1,5 +1,5 @@
 // From a failure to what a client is told: status, headers, JSON. Pure, and the only place that does it.
-import { FAILURES, failureFor, type GatewayError } from '../errors.ts';
+import { errorObject, FAILURES, failureFor, type GatewayError } from '../errors.ts';
 import type { Era } from '../protocol/era.ts';
 import { writeJson } from '../protocol/json-text.ts';
 
@@ -39,23 +39,12 @@ export function errorResponse(error: GatewayError, context: FailureContext): Err
 }
 
 /** The failure as one JSON-RPC message, also for the last event of a stream. */
-export function errorMessage(error: GatewayError, context: FailureContext): string {
-  const { rpcCode, withoutId } = failureFor(error.code, context.era);
-  const data = publicData(error, context.incidentId);
-  const body = writeJson({
-    code: rpcCode,
-    message: error.message,
-    ...(data === undefined ? {} : { data }),
-  });
+export function errorMessage(error: GatewayError, { era, idText, incidentId }: FailureContext): string {
+  const told = errorObject(error, era);
+  if (error.code === 'internal') told.data = { ...error.details.data, incidentId };
   // The id goes out as the text that came in: as a number, 9007199254740993 would come back as ...992.
-  const id = withoutId || context.idText === undefined ? '' : `"id":${context.idText},`;
-  return `{"jsonrpc":"2.0",${id}"error":${body}}`;
-}
-
-function publicData(error: GatewayError, incidentId: string): Record<string, unknown> | undefined {
-  const { data, retryAfterMs } = error.details;
-  if (error.code === 'internal') return { ...data, incidentId };
-  return retryAfterMs === undefined ? data : { ...data, retryAfterMs };
+  const isNamed = idText !== undefined && !failureFor(error.code, era).withoutId;
+  return `{"jsonrpc":"2.0",${isNamed ? `"id":${idText},` : ''}"error":${writeJson(told)}}`;
 }
 
 function challengeKind(error: GatewayError): ChallengeKind | undefined {
