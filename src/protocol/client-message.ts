@@ -19,6 +19,8 @@ import {
   VERSION_HEADER,
 } from './request-headers.ts';
 
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+
 /** The headers that classification reads, in Node's lower-case form; a repeated one arrives joined by commas. */
 export type MessageHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -80,23 +82,14 @@ export interface Refusal {
 
 /** Reads one POST body. The order of refusals is that of the protocol: metadata, headers, version. */
 export function readClientMessage(body: Buffer, headers: MessageHeaders): ClientMessage | Refusal {
-  const headerVersion = headerValue(headers, VERSION_HEADER);
-  const headerEra = eraOfHeader(headerVersion);
-  const value = parseBody(body);
-  if (value === undefined) {
-    const text = body.length === 0 ? 'The body is empty' : 'The body is not JSON';
-    return refuse(headerEra ?? 'legacy', 'not-json', text, undefined);
-  }
+  const era = eraOfHeader(headerValue(headers, VERSION_HEADER)) ?? 'legacy';
+  const parsed = parseBody(body);
+  if ('failure' in parsed) return refuse(era, parsed.failure, parsed.text, undefined);
+  const { value } = parsed;
   if (Array.isArray(value)) {
-    if (headerEra === 'modern') {
-      return refuse(
-        'modern',
-        'not-a-message',
-        'The body must be a single JSON-RPC message, not an array',
-        undefined,
-      );
-    }
-    return { era: 'legacy', kind: 'batch', items: value };
+    if (era === 'legacy' && value.length > 0) return { era, kind: 'batch', items: value };
+    const text = 'The body must be a single JSON-RPC message, not an array';
+    return refuse(era, 'not-a-message', text, undefined);
   }
   return classify(value, headers);
 }
@@ -115,12 +108,9 @@ export function classify(value: unknown, headers: MessageHeaders): ClientMessage
     );
   }
   if (eraOf(message, headerEra) === 'modern') return readModern(message, headers, headerVersion);
-  if (headerVersion !== undefined && !isSpoken(headerVersion) && message.kind !== 'response') {
-    return versionUnsupported(
-      'legacy',
-      headerVersion,
-      message.kind === 'request' ? message.idText : undefined,
-    );
+  if (headerVersion !== undefined && !isSpoken(headerVersion)) {
+    const idText = message.kind === 'request' ? message.idText : undefined;
+    return versionUnsupported('legacy', headerVersion, idText);
   }
   return { era: 'legacy', ...message };
 }
@@ -162,7 +152,7 @@ function readModern(
   }
   const headerMethod = headerValue(headers, METHOD_HEADER);
   if (message.kind === 'notification') {
-    if (headerMethod !== undefined && decodeHeaderValue(headerMethod) !== message.method) {
+    if (headerMethod !== undefined && headerMethod !== message.method) {
       return refuse('modern', 'header-mismatch', 'Mcp-Method differs from the body', undefined);
     }
     return headerVersion !== undefined && !isModernSpoken(headerVersion)
@@ -207,7 +197,8 @@ function headerMismatch(
     return `MCP-Protocol-Version differs from ${META.protocolVersion} in the body`;
   const headerMethod = headerValue(headers, METHOD_HEADER);
   if (headerMethod === undefined) return 'The Mcp-Method header is missing';
-  if (decodeHeaderValue(headerMethod) !== message.method) return "Mcp-Method differs from the body's method";
+  // Compared as it stands: the encoded form is for Mcp-Name and Mcp-Param-* alone ("Server Validation").
+  if (headerMethod !== message.method) return "Mcp-Method differs from the body's method";
   const source = nameSourceOf(message.method);
   if (source === undefined) return undefined;
   const headerName = headerValue(headers, NAME_HEADER);
@@ -221,13 +212,23 @@ function headerMismatch(
     : `Mcp-Name differs from params.${source.member}`;
 }
 
-function parseBody(body: Buffer): unknown {
-  if (!isUtf8(body)) return undefined;
+type ParsedBody = { readonly value: unknown } | Pick<Refusal, 'failure' | 'text'>;
+
+function parseBody(body: Buffer): ParsedBody {
+  if (body.length === 0) return { failure: 'not-json', text: 'The body is empty' };
+  if (!isUtf8(body)) return { failure: 'not-json', text: 'The body is not UTF-8' };
   try {
-    return readJson(body.toString('utf8'));
-  } catch {
-    return undefined;
+    return { value: readJson(body.toString('utf8', startsWithMark(body) ? BYTE_ORDER_MARK.length : 0)) };
+  } catch (thrown) {
+    return thrown instanceof RangeError
+      ? { failure: 'not-a-message', text: 'The body is nested too deeply' }
+      : { failure: 'not-json', text: 'The body is not JSON' };
   }
+}
+
+/** No JSON text starts with one, yet some writers put it there, and RFC 8259 lets a reader overlook it. */
+function startsWithMark(body: Buffer): boolean {
+  return body.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
 }
 
 function isSpoken(version: string): boolean {

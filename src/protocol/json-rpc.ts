@@ -35,7 +35,10 @@ export type JsonRpcMessage =
 
 export type ShapeError = { kind: 'malformed'; problem: string; idText: string | undefined };
 
-/** Reads an id: a string or an integer; anything else is undefined. `id` collides only with an equal `idText`. */
+/**
+ * Reads an id: a string or an integer; anything else is undefined. Beyond 2^53 different ids share an `id`, so what
+ * tells them apart, and what is written back, is `idText`.
+ */
 export function readId(value: unknown): { id: JsonRpcId; idText: string } | undefined {
   if (typeof value === 'string') return { id: value, idText: JSON.stringify(value) };
   if (typeof value === 'number') {

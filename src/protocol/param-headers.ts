@@ -24,7 +24,21 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const MAX_HEADERS = 64;
 const MAX_NAME_CHARS = 128;
 const MAX_DEPTH = 16;
+const MAX_SEARCH_DEPTH = 256;
 const MAX_VALUE_CHARS = 8_192;
+
+/** Keywords whose values are data, where the annotation's name means nothing. */
+const DATA_KEYWORDS = new Set(['default', 'const', 'enum', 'examples', ANNOTATION]);
+/** Keywords whose values are schemas by name; a name may well be the annotation's. */
+const NAMED_SCHEMAS = new Set([
+  'properties',
+  'patternProperties',
+  'dependentSchemas',
+  '$defs',
+  'definitions',
+]);
+/** An integer as a header may spell it; other spellings that JavaScript takes for numbers are none. */
+const INTEGER = /^-?\d+(?:\.0+)?$/;
 
 /** Reads the annotations of an `inputSchema`; one anywhere but on a statically reachable primitive is invalid. */
 export function readParamHeaders(inputSchema: unknown): ParamHeaders {
@@ -49,15 +63,19 @@ export function paramHeaderMismatch(
 ): string | undefined {
   for (const { header, path, type } of declared) {
     const value = valueAt(args, path);
+    const text = textOf(value);
     const sent = read(header);
-    if (value === undefined || value === null) {
-      if (sent !== undefined) return `${header} is sent, but the argument is not`;
-      continue;
+    if (sent === undefined) {
+      // An argument that no header can carry is for the server's own validation to refuse.
+      if (text === undefined) continue;
+      return `The ${header} header is missing`;
     }
-    if (sent === undefined) return `The ${header} header is missing`;
+    if (value === undefined || value === null) return `${header} is sent, but the argument is not`;
     const decoded = sent.length > MAX_VALUE_CHARS ? undefined : decodeHeaderValue(sent);
     if (decoded === undefined) return `The ${header} header is malformed`;
-    if (!matches(decoded, value, type)) return `${header} differs from the argument in the body`;
+    if (decoded !== text && !(type === 'integer' && isSameInteger(decoded, value))) {
+      return `${header} differs from the argument in the body`;
+    }
   }
   return undefined;
 }
@@ -77,7 +95,7 @@ export function buildParamHeaders(
 
 function collect(schema: unknown, path: readonly string[], headers: ParamHeader[]): string | undefined {
   if (!isJsonObject(schema)) return undefined;
-  if (path.length > MAX_DEPTH) return annotatedBelow(schema, 0) ? 'annotation nested too deep' : undefined;
+  if (path.length > MAX_DEPTH) return isAnnotated(schema, 0) ? `${ANNOTATION} nested too deep` : undefined;
   if (ANNOTATION in schema) {
     const problem = addHeader(schema, path, headers);
     if (problem !== undefined) return problem;
@@ -88,15 +106,12 @@ function collect(schema: unknown, path: readonly string[], headers: ParamHeader[
         const problem = collect(property, [...path, name], headers);
         if (problem !== undefined) return problem;
       }
-    } else if (!DATA_KEYWORDS.has(keyword) && annotatedBelow(value, 0)) {
+    } else if (isAnnotatedUnder(keyword, value, 0)) {
       return `${ANNOTATION} under "${keyword}" is not statically reachable`;
     }
   }
   return undefined;
 }
-
-/** Keywords whose values are data, where the annotation's name means nothing. */
-const DATA_KEYWORDS = new Set(['default', 'const', 'enum', 'examples', ANNOTATION]);
 
 function addHeader(schema: JsonObject, path: readonly string[], headers: ParamHeader[]): string | undefined {
   const name = schema[ANNOTATION];
@@ -112,12 +127,23 @@ function addHeader(schema: JsonObject, path: readonly string[], headers: ParamHe
   return undefined;
 }
 
-function annotatedBelow(value: JsonValue | undefined, depth: number): boolean {
+/** @param value a schema, or an array of them */
+function isAnnotated(value: JsonValue | undefined, depth: number): boolean {
   // Deeper than any schema is meant to be: taken for annotated, so refused rather than trusted.
-  if (depth > 256) return true;
-  if (Array.isArray(value)) return value.some((item) => annotatedBelow(item, depth + 1));
+  if (depth > MAX_SEARCH_DEPTH) return true;
+  if (Array.isArray(value)) return value.some((item) => isAnnotated(item, depth + 1));
   if (!isJsonObject(value)) return false;
-  return ANNOTATION in value || Object.values(value).some((item) => annotatedBelow(item, depth + 1));
+  return (
+    ANNOTATION in value ||
+    Object.entries(value).some(([keyword, member]) => isAnnotatedUnder(keyword, member, depth + 1))
+  );
+}
+
+function isAnnotatedUnder(keyword: string, value: JsonValue | undefined, depth: number): boolean {
+  if (DATA_KEYWORDS.has(keyword)) return false;
+  return NAMED_SCHEMAS.has(keyword) && isJsonObject(value)
+    ? Object.values(value).some((schema) => isAnnotated(schema, depth + 1))
+    : isAnnotated(value, depth);
 }
 
 function valueAt(args: JsonObject | undefined, path: readonly string[]): JsonValue | undefined {
@@ -130,15 +156,18 @@ function valueAt(args: JsonObject | undefined, path: readonly string[]): JsonVal
 }
 
 /** Integers are compared as numbers: `42.0` and `42` are equal ("Server Validation"). */
-function matches(sent: string, value: JsonValue, type: Primitive): boolean {
-  const text = textOf(value);
-  if (text === undefined) return false;
-  if (type !== 'integer') return sent === text;
-  return /^-?\d+(\.\d+)?$/.test(sent) && Number(sent) === Number(text);
+function isSameInteger(sent: string, value: JsonValue): boolean {
+  if (typeof value === 'string' || !INTEGER.test(sent)) return false;
+  const number = Number(sent);
+  // Beyond the safe range different integers are one double.
+  return Number.isSafeInteger(number) && number === Number(textOf(value));
 }
 
+/** What a header says for a value; undefined where none is sent for it. */
 function textOf(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean' || typeof value === 'number') return String(value);
-  return rawNumber(value);
+  const raw = rawNumber(value);
+  // `42.0` and `4.2e1` are integers, and headers carry those in decimal ("Type conversion").
+  return raw !== undefined && Number.isSafeInteger(Number(raw)) ? String(Number(raw)) : raw;
 }

@@ -28,7 +28,9 @@ export interface NameSource {
 
 const PLAIN_VALUE = /^[\x20-\x7e\t]*$/;
 const SAFE_VALUE = /^(?:[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)?$/;
-const ENCODED_VALUE = /^=\?base64\?(.*)\?=$/s;
+/** Case-sensitive, both of them ("Value Encoding"). */
+const ENCODED_START = '=?base64?';
+const ENCODED_END = '?=';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 export function nameSourceOf(method: string): NameSource | undefined {
@@ -37,8 +39,10 @@ export function nameSourceOf(method: string): NameSource | undefined {
 
 /** The value that a header stands for, or undefined where it is malformed (bad base64, not UTF-8, not ASCII). */
 export function decodeHeaderValue(value: string): string | undefined {
-  const encoded = ENCODED_VALUE.exec(value)?.[1];
-  if (encoded === undefined) return PLAIN_VALUE.test(value) ? value : undefined;
+  if (!isMarked(value)) return PLAIN_VALUE.test(value) ? value : undefined;
+  // In `=?base64?=` the markers overlap: nothing is encoded, yet no client may send it plain.
+  if (value.length < ENCODED_START.length + ENCODED_END.length) return undefined;
+  const encoded = value.slice(ENCODED_START.length, -ENCODED_END.length);
   if (!BASE64.test(encoded)) return undefined;
   const bytes = Buffer.from(encoded, 'base64');
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
@@ -46,9 +50,13 @@ export function decodeHeaderValue(value: string): string | undefined {
 
 /** Encodes where the plain form would be unsafe, or would be taken for an encoded one. */
 export function encodeHeaderValue(value: string): string {
-  return SAFE_VALUE.test(value) && !ENCODED_VALUE.test(value)
+  return SAFE_VALUE.test(value) && !isMarked(value)
     ? value
-    : `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`;
+    : `${ENCODED_START}${Buffer.from(value, 'utf8').toString('base64')}${ENCODED_END}`;
+}
+
+function isMarked(value: string): boolean {
+  return value.startsWith(ENCODED_START) && value.endsWith(ENCODED_END);
 }
 
 /** The `Mcp-Method` and `Mcp-Name` headers for a request as it is about to be sent. */
