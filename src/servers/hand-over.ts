@@ -25,7 +25,7 @@ export async function handOver(handing: HandOver): Promise<void> {
   const { endpoint, headers, message, inSession, signal } = handing;
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(HAND_OVER_TIMEOUT_MS)]);
   const body = messageBody(message);
-  const answer = await endpoint.send({ method: 'POST', headers, body, use: 'calls', signal: bounded });
+  const answer = await endpoint.send({ method: 'POST', headers, body, use: 'notices', signal: bounded });
   if (answer.status < 300) return discard(answer);
   const { code } = await readRefusal(answer, { id: undefined, inSession }, bounded);
   throw unavailable('http-status', `the server refused a message with code ${code}`);

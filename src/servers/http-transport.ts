@@ -261,7 +261,7 @@ class StreamableHttpTransport implements HttpTransport {
     const headers = sessionHeaders(this.#base, this.#leg);
     try {
       const signal = AbortSignal.timeout(DELETE_TIMEOUT_MS);
-      discard(await this.#endpoint.send({ method: 'DELETE', headers, use: 'calls', signal }));
+      discard(await this.#endpoint.send({ method: 'DELETE', headers, use: 'notices', signal }));
     } catch (thrown) {
       this.#logger.debug({ err: thrown }, 'the session of the server was not ended');
     }

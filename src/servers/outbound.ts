@@ -5,10 +5,10 @@ import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici
 import type { HttpServerConfig } from '../config/config.ts';
 
 /**
- * Calls end; streams stay open for as long as their session. They are kept apart, so that any number of open
- * streams leaves the calls their connections.
+ * Kept apart, so that none can take the connections of another: calls end some time; streams stay open for as long as
+ * their session; notices (notifications, answers, DELETE) are short, and a call may be waiting for one.
  */
-export type OutboundUse = 'calls' | 'streams';
+export type OutboundUse = 'calls' | 'streams' | 'notices';
 
 export interface Outbound {
   /** The agent for a server, made at its first use. It follows no redirect, caches nothing and keeps no cookie. */
@@ -27,7 +27,7 @@ export interface OutboundConfig {
   readonly maxConnections?: Readonly<Partial<Record<OutboundUse, number>>>;
 }
 
-const MAX_CONNECTIONS: Readonly<Record<OutboundUse, number>> = { calls: 1_024, streams: 4_096 };
+const MAX_CONNECTIONS: Readonly<Record<OutboundUse, number>> = { calls: 1_024, streams: 4_096, notices: 64 };
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**

@@ -102,8 +102,8 @@ export async function openRig(
     events: {
       onUnsolicited(message: ServerMessage) {
         unsolicited.push(message);
-        onUnsolicited?.(message);
         server.changed();
+        onUnsolicited?.(message);
       },
       onClosed(reason: string) {
         closed.push(reason);
