@@ -3,6 +3,8 @@ import { GatewayError } from '../errors.ts';
 
 /** @throws GatewayError deadline-passed, or the signal's reason */
 export async function withinTime<T>(shared: Promise<T>, timeoutMs: number, signal: AbortSignal): Promise<T> {
+  // Whoever has given up, be it before this began, does not hear of its failure; nobody else may be there to.
+  shared.catch(() => {});
   signal.throwIfAborted();
   const { promise: interrupted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);

@@ -4,18 +4,19 @@ import type { ServerConfig } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import type { Era } from '../protocol/era.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
-import { type Discovery, discover, initialize } from './handshake.ts';
+import { initialize } from './handshake.ts';
 import type { OpenTransport, WiredTransport } from './open-transport.ts';
 import type { ClientIdentity, Peer } from './peer.ts';
+import { httpStatusOf, isRefusalByStatus, probeEra, type UnansweredProbe } from './probe-era.ts';
 import { LinkInbox } from './server-link.ts';
+import { startClock } from './start-clock.ts';
 
 /** A legacy verdict is asked again after a day; a server may have been updated meanwhile. */
 const LEGACY_VERDICT_MS = 24 * 3600_000;
-const SILENCE_AFTER_OUTPUT_MS = 2_000;
-/** Statuses that say something about the caller or the moment, and nothing about the era. */
-const ERALESS_STATUSES = new Set([401, 403, 407, 408, 429]);
 /** What a server of HTTP+SSE answers to a POST on its one URL. */
 const OLDER_WIRE_STATUSES = new Set([400, 404, 405]);
+/** How long after a refused handshake the probe's answer may still come. */
+const LATE_PROBE_MS = 2_000;
 
 /** What a link is opened with, whoever it is for. */
 export interface LinkTerms {
@@ -55,36 +56,56 @@ export class Connector {
   /**
    * Opens the wire, finds out the era where it is not known, and shakes hands. Closes what it opened on failure.
    *
-   * @throws GatewayError server-unavailable, credential-refused, server-rate-limited
+   * @throws GatewayError server-unavailable, credential-refused, server-rate-limited; or the signal's reason
    */
-  async connect(request: LinkTerms): Promise<Connected> {
-    let wire = await this.#wire(this.#config);
+  async connect(terms: LinkTerms, signal: AbortSignal): Promise<Connected> {
+    const remembered = this.#config.protocol === 'auto' && this.#knownEra() === 'legacy';
     try {
+      return await this.#connectOnce(terms, signal);
+    } catch (thrown) {
+      // It was legacy when it was last asked; a newer one may have taken its place since (F36).
+      if (!remembered || signal.aborted || !isRefusedHandshake(thrown)) throw thrown;
+      return this.#connectOnce(terms, signal);
+    }
+  }
+
+  async #connectOnce(terms: LinkTerms, signal: AbortSignal): Promise<Connected> {
+    let wire = await this.#wire(this.#config, signal);
+    try {
+      let unanswered: UnansweredProbe | undefined;
       // HTTP+SSE is older than the modern era.
       if (this.#config.type !== 'sse' && this.#knownEra() !== 'legacy') {
-        const discovery = await this.#discover(wire, request.clientCapabilities);
-        if (discovery.era === 'modern') {
-          this.#verdict = { era: 'modern', expiresAt: Number.POSITIVE_INFINITY };
-          return { ...wire, peer: discovery.peer };
-        }
+        const probe = await probeEra(wire, { ...this.#options, ...terms, signal });
+        if (probe.era === 'modern') return this.#settled({ ...wire, peer: probe.peer });
+        ({ unanswered } = probe);
         if (this.#config.protocol === 'modern') {
+          unanswered?.giveUp();
           throw unavailable(
             'not-modern',
             'the server does not speak a modern revision, as `protocol: modern` wants',
           );
         }
-        if (!wire.transport.open) wire = await this.#wire(this.#config);
+        if (!wire.transport.open) {
+          await wire.transport.close();
+          wire = await this.#wire(this.#config, signal);
+        }
       }
-      const { peer, wire: settled } = await this.#initialize(wire, request);
+      const { peer, wire: settled } = await this.#initialize(wire, terms, { signal, unanswered });
       wire = settled;
-      wire.listen?.();
-      this.#verdict = { era: 'legacy', expiresAt: performance.now() + LEGACY_VERDICT_MS };
-      return { ...wire, peer };
+      if (peer.era === 'legacy') wire.listen?.();
+      return this.#settled({ ...wire, peer });
     } catch (thrown) {
       this.#verdict = undefined;
       await wire.transport.close();
       throw thrown;
     }
+  }
+
+  #settled(connected: Connected): Connected {
+    const { era } = connected.peer;
+    const expiresAt = era === 'modern' ? Number.POSITIVE_INFINITY : performance.now() + LEGACY_VERDICT_MS;
+    this.#verdict = { era, expiresAt };
+    return connected;
   }
 
   #knownEra(): Era | undefined {
@@ -94,9 +115,9 @@ export class Connector {
       : undefined;
   }
 
-  async #wire(config: ServerConfig): Promise<Wire> {
+  async #wire(config: ServerConfig, signal: AbortSignal): Promise<Wire> {
     const inbox = new LinkInbox();
-    const clock = startClock(this.#config.startTimeoutMs);
+    const clock = startClock(this.#config.startTimeoutMs, signal);
     try {
       return {
         ...(await this.#options.openTransport(config, { events: inbox, signal: clock.signal })),
@@ -107,49 +128,22 @@ export class Connector {
     }
   }
 
-  /** The probe. A child that says nothing, or that exits at the sight of it, is legacy (BRIDGE.md, "Detection"). */
-  async #discover(wire: Wire, clientCapabilities: JsonObject): Promise<Discovery> {
-    const clock = startClock(this.#config.startTimeoutMs);
-    const silence = new Error('silence');
-    let quietTimer: NodeJS.Timeout | undefined;
-    let settled = false;
-    void wire.firstOutput?.then(() => {
-      if (!settled) quietTimer = setTimeout(() => clock.abort(silence), SILENCE_AFTER_OUTPUT_MS);
-    });
-    try {
-      const { identity } = this.#options;
-      return await discover(wire.transport, { identity, clientCapabilities, signal: clock.signal });
-    } catch (thrown) {
-      if (
-        this.#config.type === 'stdio' &&
-        (thrown === silence || clock.signal.aborted || !wire.transport.open)
-      ) {
-        return { era: 'legacy' };
-      }
-      const status = httpStatusOf(thrown);
-      if (status !== undefined && status >= 400 && status < 500 && !ERALESS_STATUSES.has(status)) {
-        return { era: 'legacy' };
-      }
-      throw thrown;
-    } finally {
-      settled = true;
-      clock.stop();
-      clearTimeout(quietTimer);
-    }
-  }
-
   /** The legacy handshake; a server that refuses the POST itself may be one of HTTP+SSE (transports, 2025-11-25). */
-  async #initialize(wire: Wire, request: LinkTerms): Promise<{ peer: Peer; wire: Wire }> {
+  async #initialize(
+    wire: Wire,
+    terms: LinkTerms,
+    { signal, unanswered }: { signal: AbortSignal; unanswered: UnansweredProbe | undefined },
+  ): Promise<{ peer: Peer; wire: Wire }> {
     try {
-      return { peer: await this.#shakeHands(wire, request), wire };
+      return { peer: await this.#shakeHands(wire, terms, { signal, unanswered }), wire };
     } catch (thrown) {
       const status = httpStatusOf(thrown);
       if (this.#config.type !== 'http' || status === undefined || !OLDER_WIRE_STATUSES.has(status))
         throw thrown;
       await wire.transport.close();
-      const older = await this.#wire({ ...this.#config, type: 'sse' });
+      const older = await this.#wire({ ...this.#config, type: 'sse' }, signal);
       try {
-        return { peer: await this.#shakeHands(older, request), wire: older };
+        return { peer: await this.#shakeHands(older, terms, { signal, unanswered: undefined }), wire: older };
       } catch (failure) {
         await older.transport.close();
         throw failure;
@@ -157,39 +151,38 @@ export class Connector {
     }
   }
 
-  async #shakeHands(wire: Wire, { clientCapabilities, offeredVersion }: LinkTerms): Promise<Peer> {
-    const clock = startClock(this.#config.startTimeoutMs);
+  /** Whichever comes first of the handshake and a late answer to the probe. */
+  async #shakeHands(
+    { transport }: Wire,
+    { clientCapabilities, offeredVersion }: LinkTerms,
+    { signal, unanswered }: { signal: AbortSignal; unanswered: UnansweredProbe | undefined },
+  ): Promise<Peer> {
+    const clock = startClock(this.#config.startTimeoutMs, signal);
     const { identity } = this.#options;
+    const greeting = { identity, clientCapabilities, signal: clock.signal };
+    const greeted = initialize(transport, greeting, offeredVersion);
+    let lateTimer: NodeJS.Timeout | undefined;
     try {
-      return await initialize(
-        wire.transport,
-        { identity, clientCapabilities, signal: clock.signal },
-        offeredVersion,
-      );
+      if (unanswered === undefined) return await greeted;
+      greeted.catch(() => {
+        if (!clock.signal.aborted) lateTimer = setTimeout(unanswered.giveUp, LATE_PROBE_MS);
+      });
+      return await Promise.any([greeted, unanswered.modern]).catch(() => greeted);
     } finally {
+      clearTimeout(lateTimer);
+      unanswered?.giveUp();
+      clock.abort(new Error('another answer came first'));
       clock.stop();
     }
   }
 }
 
-function startClock(timeoutMs: number): { signal: AbortSignal; abort(reason: Error): void; stop(): void } {
-  const controller = new AbortController();
-  const expire = () => controller.abort(unavailable('start-timeout', `no answer within ${timeoutMs} ms`));
-  const timer = setTimeout(expire, timeoutMs);
-  return {
-    signal: controller.signal,
-    abort: (reason) => controller.abort(reason),
-    stop: () => clearTimeout(timer),
-  };
+/** The server is there and does not want this handshake. */
+function isRefusedHandshake(thrown: unknown): boolean {
+  const reason = thrown instanceof GatewayError ? thrown.details.reason : undefined;
+  return reason === 'initialize-refused' || reason === 'no-common-version' || isRefusalByStatus(thrown);
 }
 
 function unavailable(reason: string, message: string): GatewayError {
   return new GatewayError('server-unavailable', { reason, cause: new Error(message) });
-}
-
-function httpStatusOf(thrown: unknown): number | undefined {
-  const cause = thrown instanceof GatewayError ? thrown.cause : undefined;
-  return cause instanceof Error && 'status' in cause && typeof cause.status === 'number'
-    ? cause.status
-    : undefined;
 }

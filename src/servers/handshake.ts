@@ -36,6 +36,8 @@ export async function discover(transport: ServerTransport, options: HandshakeOpt
   const outcome = await transport.call({
     method: 'server/discover',
     params,
+    // Takes no place among the calls in flight: `initialize` may have to go out while it is unanswered.
+    longLived: true,
     signal: options.signal,
     onMessage: () => {},
   });

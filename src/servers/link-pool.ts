@@ -9,6 +9,8 @@ export interface LinkPoolLimits {
 
 interface Entry {
   readonly started: Promise<ServerLink>;
+  /** Breaks the start off; once the link is open it means nothing. */
+  readonly starting: AbortController;
   link: ServerLink | undefined;
   /** Kept open although unused: a session's link lives as long as its session, the catalogue's always. */
   readonly pinned: boolean;
@@ -18,13 +20,15 @@ export class LinkPool {
   readonly #limits: LinkPoolLimits;
   readonly #entries = new Map<string, Entry>();
   readonly #closing = new Set<Promise<void>>();
+  /** Links that ended by themselves, until what they leave (a process group, a last call) is gone too. */
+  readonly #ended = new Set<ServerLink>();
   readonly #sweeper: NodeJS.Timeout;
   #closed = false;
 
   constructor(limits: LinkPoolLimits) {
     this.#limits = limits;
     const everyMs = Math.min(30_000, Math.max(100, limits.idleTimeoutMs / 2));
-    this.#sweeper = setInterval(() => this.#closeIdle(), everyMs).unref();
+    this.#sweeper = setInterval(() => this.#sweep(), everyMs).unref();
   }
 
   /** The link under `key` if it is open now. */
@@ -46,7 +50,11 @@ export class LinkPool {
    *
    * @throws GatewayError no-capacity before anything starts when every place is taken by a link in use
    */
-  acquire(key: string, start: () => Promise<ServerLink>, pinned: boolean): Promise<ServerLink> {
+  acquire(
+    key: string,
+    start: (signal: AbortSignal) => Promise<ServerLink>,
+    pinned: boolean,
+  ): Promise<ServerLink> {
     const entry = this.#entries.get(key);
     if (entry !== undefined && (entry.link === undefined || entry.link.open)) return entry.started;
     if (this.#closed) return Promise.reject(new GatewayError('draining'));
@@ -57,19 +65,21 @@ export class LinkPool {
     return this.#start(key, start, pinned);
   }
 
-  /** Closes the link under `key`, also one that is still starting. */
+  /** Closes the link under `key`; a start that is under way is broken off. */
   async release(key: string): Promise<void> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#entries.delete(key);
-    await this.#end(entry);
+    const because = new GatewayError('server-unavailable', { reason: 'closed' });
+    await this.#end(entry, because);
   }
 
-  /** Forgets a link that ended by itself. */
+  /** Gives up the place of a link that ended by itself. Its calls settle by themselves. */
   forget(link: ServerLink): void {
     for (const [key, entry] of this.#entries) {
       if (entry.link === link) this.#entries.delete(key);
     }
+    this.#ended.add(link);
   }
 
   async close(): Promise<void> {
@@ -77,13 +87,23 @@ export class LinkPool {
     clearInterval(this.#sweeper);
     const entries = [...this.#entries.values()];
     this.#entries.clear();
-    await Promise.all(entries.map((entry) => this.#end(entry)));
-    await Promise.all(this.#closing);
+    const because = new GatewayError('draining');
+    await Promise.all([
+      ...entries.map((entry) => this.#end(entry, because)),
+      ...[...this.#ended].map((link) => link.close()),
+      ...this.#closing,
+    ]);
+    this.#ended.clear();
   }
 
-  #start(key: string, start: () => Promise<ServerLink>, pinned: boolean): Promise<ServerLink> {
-    const started = start();
-    const entry: Entry = { started, link: undefined, pinned };
+  #start(
+    key: string,
+    start: (signal: AbortSignal) => Promise<ServerLink>,
+    pinned: boolean,
+  ): Promise<ServerLink> {
+    const starting = new AbortController();
+    const started = start(starting.signal);
+    const entry: Entry = { started, starting, link: undefined, pinned };
     this.#entries.set(key, entry);
     started.then(
       (link) => {
@@ -110,7 +130,12 @@ export class LinkPool {
     return true;
   }
 
-  #closeIdle(): void {
+  #sweep(): void {
+    for (const link of this.#ended) {
+      if (link.inFlight > 0) continue;
+      this.#ended.delete(link);
+      this.#trackClosing(link.close());
+    }
     const idleBefore = performance.now() - this.#limits.idleTimeoutMs;
     for (const [key, entry] of this.#entries) {
       const { link, pinned } = entry;
@@ -119,14 +144,19 @@ export class LinkPool {
     }
   }
 
-  /** Awaited by `close`, so that no child outlives the pool. */
   #closeInBackground(key: string, entry: Entry): void {
     this.#entries.delete(key);
-    const closing = this.#end(entry).finally(() => this.#closing.delete(closing));
+    this.#trackClosing(this.#end(entry, undefined));
+  }
+
+  /** Awaited by `close`, so that no child outlives the pool. */
+  #trackClosing(closed: Promise<void>): void {
+    const closing = closed.catch(() => {}).finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
   }
 
-  async #end(entry: Entry): Promise<void> {
+  async #end(entry: Entry, because: GatewayError | undefined): Promise<void> {
+    entry.starting.abort(because);
     try {
       await (await entry.started).close();
     } catch {

@@ -72,6 +72,10 @@ export class ServerLink {
   /** When the last call ended; meaningful while nothing is in flight. */
   idleSince = performance.now();
   inFlight = 0;
+  /** Resolves once the wire is gone, whatever ended it. */
+  readonly closed: Promise<void>;
+  /** Portico itself ends it: nothing is wrong with the server. */
+  closing = false;
   readonly #identity: ClientIdentity;
   readonly #limits: DeadlineLimits;
 
@@ -80,9 +84,14 @@ export class ServerLink {
     this.transport = options.transport;
     this.#identity = options.identity;
     this.#limits = options.limits;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.closed = promise;
     options.inbox.attach(
       (message) => this.#receive(message, options.onUnsolicited),
-      (reason) => options.onClosed(this, reason),
+      (reason) => {
+        resolve();
+        options.onClosed(this, reason);
+      },
     );
   }
 
@@ -141,6 +150,7 @@ export class ServerLink {
   }
 
   close(): Promise<void> {
+    if (this.open) this.closing = true;
     return this.transport.close();
   }
 

@@ -1,4 +1,5 @@
 // One server of the config at run time: its era, its links, and how a link to it is opened.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerConfig } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
@@ -67,17 +68,17 @@ export class Server {
    */
   catalogueLink(clientCapabilities: JsonObject = {}): Promise<ServerLink> {
     const key = JSON.stringify(clientCapabilities);
-    const start = () =>
-      this.#open({
-        clientCapabilities,
-        onUnsolicited: (message, link) => this.#receiveShared(message, link),
-      });
+    const start = (signal: AbortSignal) =>
+      this.#open(
+        { clientCapabilities, onUnsolicited: (message, link) => this.#receiveShared(message, link) },
+        signal,
+      );
     return this.#pool.acquire(`${CATALOGUE_KEY} ${key}`, start, key === '{}');
   }
 
   /** A link that belongs to one principal or one session. */
   ownLink(request: OwnLinkRequest): Promise<ServerLink> {
-    return this.#pool.acquire(request.key, () => this.#open(request), request.pinned);
+    return this.#pool.acquire(request.key, (signal) => this.#open(request, signal), request.pinned);
   }
 
   /** The link of that key if it is open now; asking starts nothing. */
@@ -130,12 +131,12 @@ export class Server {
     await this.#pool.close();
   }
 
-  async #open(request: Omit<OwnLinkRequest, 'key' | 'pinned'>): Promise<ServerLink> {
-    await this.#awaitBackoff();
+  async #open(request: Omit<OwnLinkRequest, 'key' | 'pinned'>, signal: AbortSignal): Promise<ServerLink> {
+    await this.#awaitBackoff(signal);
     this.#starts += 1;
     const startedAt = performance.now();
     try {
-      const { transport, peer, inbox } = await this.#connector.connect(request);
+      const { transport, peer, inbox } = await this.#connector.connect(request, signal);
       this.#peer = peer;
       this.#lastError = undefined;
       this.#logger.info({ era: peer.era, version: peer.version, ms: since(startedAt) }, 'link open');
@@ -149,14 +150,15 @@ export class Server {
         onClosed: (link, reason) => this.#linkEnded(link, reason),
       });
     } catch (thrown) {
-      this.#backoff.failed(performance.now());
+      if (signal.aborted) throw thrown;
+      this.#backoff.failed(performance.now(), { begunAtMs: startedAt });
       this.#lastError = describeFailure(thrown);
       this.#logger.warn({ reason: this.#lastError, ms: since(startedAt) }, 'link failed to open');
       throw thrown;
     }
   }
 
-  async #awaitBackoff(): Promise<void> {
+  async #awaitBackoff(signal: AbortSignal): Promise<void> {
     const remainingMs = this.#backoff.remainingMs(performance.now());
     if (remainingMs === 0) return;
     if (remainingMs > WORTH_WAITING_MS) {
@@ -166,7 +168,7 @@ export class Server {
         data: { retryAfterMs: Math.ceil(remainingMs) },
       });
     }
-    await new Promise((resolve) => setTimeout(resolve, remainingMs));
+    await delay(remainingMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 
   #receiveShared(message: ServerMessage, link: ServerLink): void {
@@ -179,8 +181,13 @@ export class Server {
 
   #linkEnded(link: ServerLink, reason: string): void {
     this.#pool.forget(link);
-    if (reason === 'closed') return;
-    this.#backoff.failed(performance.now(), performance.now() - link.openedAt);
+    if (link.closing) return;
+    // A server that forgets a session is well; should it not be, the next handshake shows it.
+    if (reason === 'session-lost') {
+      this.#logger.info({ uptimeMs: since(link.openedAt) }, 'the server forgot a session');
+      return;
+    }
+    this.#backoff.failed(performance.now(), { uptimeMs: performance.now() - link.openedAt });
     this.#lastError = reason;
     this.#logger.warn({ reason, uptimeMs: since(link.openedAt) }, 'link ended');
   }

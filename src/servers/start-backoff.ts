@@ -13,6 +13,7 @@ const DEFAULT_LIMITS: BackoffLimits = { firstDelayMs: 250, maxDelayMs: 30_000, s
 export class StartBackoff {
   readonly #limits: BackoffLimits;
   #failures = 0;
+  #failedAt = Number.NEGATIVE_INFINITY;
   #blockedUntil = 0;
 
   constructor(limits: Partial<BackoffLimits> = {}) {
@@ -24,8 +25,15 @@ export class StartBackoff {
     return Math.max(0, this.#blockedUntil - nowMs);
   }
 
-  /** A start failed, or a link ended by itself after `uptimeMs`. The first failure blocks nothing. */
-  failed(nowMs: number, uptimeMs = 0): void {
+  /**
+   * A start failed, or a link ended by itself after `uptimeMs`. The first failure blocks nothing.
+   *
+   * @param begunAtMs when the start was tried; one that was under way at the last failure tells nothing new, or ten
+   * callers at once would be ten failures
+   */
+  failed(nowMs: number, { begunAtMs = nowMs, uptimeMs = 0 } = {}): void {
+    if (begunAtMs < this.#failedAt) return;
+    this.#failedAt = nowMs;
     this.#failures = uptimeMs >= this.#limits.sustainedMs ? 1 : this.#failures + 1;
     if (this.#failures < 2) return;
     const delayMs = this.#limits.firstDelayMs * 2 ** (this.#failures - 2);
