@@ -1,6 +1,8 @@
 // The composition root: makes everything, wires it, and ends it in reverse order.
 import { LegacySessions } from './bridge/legacy-sessions.ts';
+import { LinkHubs } from './bridge/link-hub.ts';
 import { LogLanes } from './bridge/log-lane.ts';
+import { ParkedCalls } from './bridge/parked-calls.ts';
 import { SealedState } from './bridge/sealed-state.ts';
 import type { Config } from './config/config.ts';
 import { ServerCatalogue } from './federation/server-catalogue.ts';
@@ -57,19 +59,24 @@ export async function createGateway({ config, version, logger: given }: GatewayO
   });
   const ending = new AbortController();
   const hurrying = new AbortController();
+  const catalogue = new ServerCatalogue();
   const context: GatewayContext = {
     config: config.gateway,
     servers,
-    catalogue: new ServerCatalogue(),
+    catalogue,
     sessions,
-    state: new SealedState(),
-    lanes: new LogLanes(),
+    bridge: {
+      state: new SealedState(),
+      lanes: new LogLanes(),
+      hubs: new LinkHubs((link, method) => catalogue.noteListChanged(link, method)),
+      parked: new ParkedCalls(config.gateway.parked),
+    },
     logger,
     ending: ending.signal,
   };
   for (const server of servers.values()) {
-    context.catalogue.follow(server);
-    context.lanes.follow(server);
+    catalogue.follow(server);
+    context.bridge.lanes.follow(server);
   }
   watchState(metrics, context);
 
@@ -122,6 +129,7 @@ export async function createGateway({ config, version, logger: given }: GatewayO
 
   async function close(): Promise<void> {
     await drain();
+    context.bridge.parked.close();
     await sessions.close();
     await Promise.all([...servers.values()].map((server) => server.close()));
     await publicServer.close();

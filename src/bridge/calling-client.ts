@@ -10,6 +10,8 @@ export interface CallingClient {
   readonly info: JsonObject | undefined;
   /** principalKey of the caller. */
   readonly principal: string;
+  /** The level that a legacy session has set. */
+  readonly logLevel: string | undefined;
   /** A legacy client's session; a modern client has none. */
   readonly session: LegacySession | undefined;
 }

@@ -15,6 +15,8 @@ export interface CrossingContext {
   /** What the client declared, before the server's policy. */
   readonly clientCapabilities: JsonObject;
   readonly clientInfo: JsonObject | undefined;
+  /** The level that a legacy session has set; a modern request carries its own. */
+  readonly logLevel: string | undefined;
   readonly peer: Peer;
   readonly server: ServerConfig;
   /** The `ttlMs` that Portico hints on lists of servers that give none. */

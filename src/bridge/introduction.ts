@@ -7,7 +7,7 @@ import {
   META,
   SUPPORTED_VERSIONS,
 } from '../protocol/era.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../protocol/json-text.ts';
+import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import type { Peer } from '../servers/peer.ts';
 
 /** The revision that an `initialize` settles on: the client's own if spoken and legacy, else our newest legacy one. */
@@ -27,11 +27,11 @@ export function initializeResult(peer: Peer, version: string, ownLink: boolean):
   };
 }
 
-export function discoverResult(peer: Peer, ttlMs: number): JsonObject {
+export function discoverResult(peer: Peer, ttlMs: number, ownLink: boolean): JsonObject {
   return {
     resultType: 'complete',
     supportedVersions: [...SUPPORTED_VERSIONS],
-    capabilities: publicCapabilities(peer, 'modern', false),
+    capabilities: publicCapabilities(peer, 'modern', ownLink),
     ...(peer.instructions === undefined ? {} : { instructions: peer.instructions }),
     ttlMs,
     cacheScope: 'private',
@@ -40,26 +40,25 @@ export function discoverResult(peer: Peer, ttlMs: number): JsonObject {
 }
 
 /**
- * A server's capabilities as a client of `era` can use them. Across the eras notifications are not carried, so
- * nothing that promises one is passed on.
+ * A server's capabilities as a client of `era` can use them.
+ *
+ * @param ownLink false where callers share the link: what belongs to one of them would be everybody's
  */
 export function publicCapabilities(peer: Peer, era: Era, ownLink: boolean): JsonObject {
-  if (peer.era === era) {
-    return era === 'legacy' && !ownLink ? withoutOwnership(peer.capabilities) : peer.capabilities;
+  if (peer.era === 'modern') {
+    if (era === 'modern') return peer.capabilities;
+    const { extensions: _extensions, ...rest } = peer.capabilities;
+    return rest;
   }
-  const { tasks: _tasks, logging: _logging, extensions: _extensions, ...rest } = peer.capabilities;
-  return Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, withoutPromises(value)]));
+  const capabilities = ownLink ? peer.capabilities : withoutOwnership(peer.capabilities);
+  if (era === 'legacy') return capabilities;
+  const { tasks: _tasks, ...rest } = capabilities;
+  return rest;
 }
 
-/** On a link that several callers share, a task or a subscription of one would be everybody's. */
-function withoutOwnership({ tasks: _tasks, resources, ...rest }: JsonObject): JsonObject {
+/** Tasks, subscriptions and log levels are kept by a legacy server for its one client, whom it takes Portico to be. */
+function withoutOwnership({ tasks: _tasks, logging: _logging, resources, ...rest }: JsonObject): JsonObject {
   if (!isJsonObject(resources)) return rest;
   const { subscribe: _subscribe, ...shared } = resources;
   return { ...rest, resources: shared };
-}
-
-function withoutPromises(capability: JsonValue | undefined): JsonValue | undefined {
-  if (!isJsonObject(capability)) return capability;
-  const { listChanged: _listChanged, subscribe: _subscribe, ...rest } = capability;
-  return rest;
 }

@@ -4,19 +4,23 @@
 import { GatewayError } from '../errors.ts';
 import { META } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../protocol/json-text.ts';
+import { declaredCapabilities, normalCapabilities } from './client-features.ts';
 import type { Crossing, CrossingContext } from './crossing.ts';
+import { legacyContent } from './legacy-content.ts';
 import { publicError } from './server-errors.ts';
 
 export const legacyClient: Crossing = {
-  params({ request, peer, clientInfo }) {
+  params({ request, peer, server, clientInfo, clientCapabilities, logLevel }) {
     const params = request.params ?? {};
+    const declared = declaredCapabilities(clientCapabilities, server.client, { fixedRoots: true });
     const _meta: JsonObject = {
       ...(isJsonObject(params._meta) ? params._meta : {}),
       [META.protocolVersion]: peer.version,
-      // Nothing is declared that a question could use: those are carried across the eras by later work.
-      [META.clientCapabilities]: {},
+      [META.clientCapabilities]: normalCapabilities(declared),
     };
     if (clientInfo !== undefined) _meta[META.clientInfo] = clientInfo;
+    // Without a `logging/setLevel` a legacy server would decide for itself; a modern one logs only when asked to.
+    if (logLevel !== undefined) _meta[META.logLevel] = logLevel;
     return { ...params, _meta };
   },
   message: (message) => ('id' in message ? undefined : message),
@@ -30,19 +34,20 @@ export const legacyClient: Crossing = {
   },
 };
 
-function legacyResult(result: JsonObject, { request }: CrossingContext): JsonObject {
+function legacyResult(result: JsonObject, { request, clientVersion }: CrossingContext): JsonObject {
   const { resultType, ttlMs, cacheScope, _meta, ...rest } = result;
   if (resultType !== undefined && resultType !== 'complete') {
     throw new GatewayError('server-unavailable', {
       reason: 'result-type',
-      text: 'The server needs input from a client of a newer protocol revision',
+      text: 'The server answered with a kind of result that this protocol revision does not know',
     });
   }
   const legacy: JsonObject = rest;
   const meta = withoutModernMeta(_meta);
   if (meta !== undefined) legacy._meta = meta;
-  if (request.method === 'tools/call') return legacyToolResult(legacy);
-  return request.method === 'tools/list' ? legacyToolList(legacy) : legacy;
+  const content = legacyContent(request.method, legacy, clientVersion);
+  if (request.method === 'tools/call') return legacyToolResult(content);
+  return request.method === 'tools/list' ? legacyToolList(content) : content;
 }
 
 /** Older revisions know only objects here; other JSON is handed over as text where no content says it. */

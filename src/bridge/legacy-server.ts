@@ -2,7 +2,10 @@
 // members that it demands are added on the way back.
 import { META } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
+import { isLogLevel } from '../protocol/log-levels.ts';
 import type { Crossing, CrossingContext } from './crossing.ts';
+import { isWanted } from './legacy-log-levels.ts';
+import { forServer } from './legacy-params.ts';
 import { publicError } from './server-errors.ts';
 
 const CACHEABLE_LISTS = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']);
@@ -14,13 +17,23 @@ const MODERN_META: ReadonlySet<string> = new Set([
 ]);
 
 export const legacyServer: Crossing = {
-  params({ request }) {
-    const { _meta, ...params } = request.params ?? {};
+  params({ request, peer }) {
+    // A retry's members are for Portico, which carries the answers to the call that waits for them.
+    const { _meta, requestState: _state, inputResponses: _responses, ...params } = request.params ?? {};
     const kept = withoutModernMeta(_meta);
-    return kept === undefined ? params : { ...params, _meta: kept };
+    const crossed = kept === undefined ? params : { ...params, _meta: kept };
+    return forServer(request.method, crossed, peer.version);
   },
-  // Questions are refused by the link, which declared no client feature; log lines were not asked for.
-  message: (message) => ('id' in message || message.method === 'notifications/message' ? undefined : message),
+  message(message, { request }) {
+    if ('id' in message) return undefined;
+    // A legacy server keeps one level for all; each request gets what it asked for.
+    if (message.method === 'notifications/message') {
+      const asked = request.era === 'modern' ? request.meta.logLevel : undefined;
+      return isLogLevel(asked) && isWanted(message, asked) ? message : undefined;
+    }
+    // The newer revision knows no such signal: its clients retry to learn the outcome (changelog, 11).
+    return message.method === 'notifications/elicitation/complete' ? undefined : message;
+  },
   outcome(outcome, context) {
     if ('result' in outcome) return { result: modernResult(outcome.result, context) };
     const { method, params } = context.request;

@@ -8,10 +8,12 @@ import {
   type JsonRpcRequest,
   readId,
 } from '../protocol/json-rpc.ts';
+import type { JsonObject } from '../protocol/json-text.ts';
 import type { SessionRecord } from '../state/session-store.ts';
 import type { StreamSink } from './call-output.ts';
 import { OpenQuestions, type QuestionOrigin } from './open-questions.ts';
 import { type EventStream, type ReplayLimits, SessionStreams } from './session-streams.ts';
+import { SessionSubscriptions } from './session-subscriptions.ts';
 
 /** One call of the client, as long as it runs. */
 export interface SessionCall {
@@ -31,6 +33,8 @@ export class LegacySession {
   readonly record: SessionRecord;
   readonly streams: SessionStreams;
   readonly questions = new OpenQuestions();
+  /** Its resource subscriptions on a modern server; a legacy server keeps them itself, with the session's link. */
+  readonly subscriptions = new SessionSubscriptions();
   /** False until `notifications/initialized`: no request and no list change goes out before (F15). */
   initialized = false;
   logLevel: string | undefined;
@@ -133,6 +137,35 @@ export class LegacySession {
     const withdrawn = upstreamId === undefined ? undefined : this.questions.withdraw(upstreamId, origin);
     if (withdrawn === undefined) return;
     void withdrawn.stream.send({ ...cancelled, params: { ...cancelled.params, requestId: withdrawn.id } });
+  }
+
+  /**
+   * Asks the client something of Portico's own making and waits for its answer. An abort takes the question back
+   * toward the client.
+   *
+   * @throws the signal's reason
+   */
+  async askAndWait(
+    method: string,
+    params: JsonObject | undefined,
+    { stream, signal }: { stream: EventStream; signal: AbortSignal },
+  ): Promise<JsonRpcOutcome> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<JsonRpcOutcome>();
+    const origin: QuestionOrigin = { respond: async (_id, outcome) => resolve(outcome) };
+    const id = this.questions.open('', origin, stream);
+    const onAbort = () => {
+      this.questions.withdraw('', origin);
+      void stream.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    void stream.send({ jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) });
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
   }
 
   /** The client answered; an answer to a question that is no longer open is dropped (DESIGN 2.4). */

@@ -5,6 +5,7 @@ import { type JsonRpcRequest, readId } from '../protocol/json-rpc.ts';
 import { isJsonObject } from '../protocol/json-text.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
+import { LegacyLogLevels } from './legacy-log-levels.ts';
 import type { ParkedCall } from './parked-call.ts';
 import { TurnQueue } from './turn-queue.ts';
 
@@ -19,6 +20,7 @@ export class LinkHub {
   readonly askers = new Set<ParkedCall>();
   /** On a pipe, calls that may be asked something run one at a time, or no question could be told to be whose. */
   readonly turns = new TurnQueue();
+  readonly logLevels: LegacyLogLevels;
   readonly #listeners = new Set<HubListener>();
   readonly #subscribed = new Map<string, number>();
   readonly #homeless = new Map<JsonRpcRequest, NodeJS.Timeout>();
@@ -26,6 +28,7 @@ export class LinkHub {
 
   constructor(link: ServerLink, onListChanged: (method: string) => void) {
     this.link = link;
+    this.logLevels = new LegacyLogLevels(link);
     this.#onListChanged = onListChanged;
   }
 
@@ -39,6 +42,7 @@ export class LinkHub {
       this.#withdraw(message);
       return;
     }
+    this.logLevels.receive(message);
     this.#onListChanged(message.method);
     for (const listener of this.#listeners) listener(message);
   }

@@ -184,8 +184,12 @@ export class ParkedCall {
       this.#detached.reject(ending.failure);
       return;
     }
-    exchange.respond(ending.outcome);
-    this.#detached.resolve();
+    try {
+      exchange.respond(ending.outcome);
+      this.#detached.resolve();
+    } catch (thrown) {
+      this.#detached.reject(thrown);
+    }
   }
 
   #park(exchange: AttachedExchange): void {

@@ -4,21 +4,23 @@ import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { declaredCapabilities } from './client-features.ts';
 import type { Crossing, CrossingContext } from './crossing.ts';
 import { requireDeclared } from './input-required.ts';
+import { legacyContent } from './legacy-content.ts';
+import { forServer } from './legacy-params.ts';
 import { publicError } from './server-errors.ts';
 
 export const sameEraLegacy: Crossing = {
-  params: ({ request }) => request.params,
+  params: ({ request, peer }) => forServer(request.method, request.params, peer.version),
   message: (message) => message,
-  outcome: (outcome, { request }) =>
-    'error' in outcome
-      ? {
-          error: publicError(outcome.error, {
-            era: 'legacy',
-            method: request.method,
-            uri: uriOf(request.params),
-          }),
-        }
-      : outcome,
+  outcome(outcome, { request, clientVersion }) {
+    if ('result' in outcome) return { result: legacyContent(request.method, outcome.result, clientVersion) };
+    return {
+      error: publicError(outcome.error, {
+        era: 'legacy',
+        method: request.method,
+        uri: uriOf(request.params),
+      }),
+    };
+  },
 };
 
 export const sameEraModern: Crossing = {

@@ -56,24 +56,36 @@ async function dispatchOnce(
   call: Dispatch,
 ): Promise<'ok' | 'error'> {
   const { request, client, server, signal } = call;
-  const starting = chooseLink(server, client, request.method, (session, message, link) => {
-    if (!('id' in message)) gateway.catalogue.noteListChanged(link, message.method);
-    void relayToSession(session, message, { link, server: server.config, stream: undefined });
+  const starting = chooseLink(server, client, request.method, {
+    onSessionMessage(session, message, link) {
+      if (!('id' in message)) gateway.catalogue.noteListChanged(link, message.method);
+      void relayToSession(session, message, { link, server: server.config, stream: undefined });
+    },
+    onPrincipalMessage: (message, link) => gateway.bridge.hubs.of(link).receive(message),
   });
   // Probe and handshake each have the start timeout.
   const link = await withinTime(starting, server.config.startTimeoutMs * 2, signal);
   requireMethod(request, exchange.view, link.peer);
-  const target = await routeTarget(gateway, request, link, signal);
-  const declared = checkParamHeaders(exchange, request, target);
-  const args = isJsonObject(request.params?.arguments) ? request.params.arguments : undefined;
-  return carryCall({
-    ...call,
-    link,
-    state: gateway.state,
-    lanes: gateway.lanes,
-    listTtlMs: gateway.config.lists.ttlMs,
-    paramHeaders: declared.length === 0 ? undefined : buildParamHeaders(declared, args),
-  });
+  const readHeaders = async () => {
+    const target = await routeTarget(gateway, request, link, signal);
+    const declared = checkParamHeaders(exchange, request, target);
+    const args = isJsonObject(request.params?.arguments) ? request.params.arguments : undefined;
+    return declared.length === 0 ? undefined : buildParamHeaders(declared, args);
+  };
+  const paramHeaders = await readHeaders();
+  return carryCall(
+    {
+      ...call,
+      link,
+      listTtlMs: gateway.config.lists.ttlMs,
+      paramHeaders,
+      refreshParamHeaders() {
+        gateway.catalogue.invalidate(link, 'tools');
+        return readHeaders();
+      },
+    },
+    gateway.bridge,
+  );
 }
 
 /** What the record needs to know of a request, in closed sets but for the target. */

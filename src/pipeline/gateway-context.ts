@@ -1,8 +1,8 @@
 // What the line needs of the gateway that it runs in: the config it was started with, and what lives longer than one
 // exchange.
+
+import type { BridgeState } from '../bridge/carried-call.ts';
 import type { LegacySessions } from '../bridge/legacy-sessions.ts';
-import type { LogLanes } from '../bridge/log-lane.ts';
-import type { SealedState } from '../bridge/sealed-state.ts';
 import type { GatewayConfig } from '../config/config.ts';
 import type { ServerCatalogue } from '../federation/server-catalogue.ts';
 import type { Server } from '../servers/server.ts';
@@ -14,8 +14,7 @@ export interface GatewayContext {
   readonly servers: ReadonlyMap<string, Server>;
   readonly catalogue: ServerCatalogue;
   readonly sessions: LegacySessions;
-  readonly state: SealedState;
-  readonly lanes: LogLanes;
+  readonly bridge: BridgeState;
   readonly logger: Logger;
   /** Aborts when the gateway drains: subscriptions end with their completion result. */
   readonly ending: AbortSignal;

@@ -18,6 +18,7 @@ import {
 import { DEFAULT_LEGACY_VERSION, isAtLeast } from '../protocol/era.ts';
 import type { JsonRpcOutcome } from '../protocol/json-rpc.ts';
 import { isJsonObject, readJson } from '../protocol/json-text.ts';
+import { isLogLevel } from '../protocol/log-levels.ts';
 import { isParkable, methodLabel } from '../protocol/methods.ts';
 import { SESSION_HEADER, VERSION_HEADER } from '../protocol/request-headers.ts';
 import type { Server } from '../servers/server.ts';
@@ -34,7 +35,6 @@ const PRIMING_SINCE = '2025-11-25';
 /** The one revision whose clients may send arrays, and how many members one may have. */
 const BATCH_VERSION = '2025-03-26';
 const MAX_BATCH = 100;
-const LOG_LEVELS = new Set(['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']);
 
 export type LegacyMessage =
   | LegacyRequest
@@ -187,6 +187,7 @@ async function handleSessionless(
     version: headerValue(exchange.headers, VERSION_HEADER) ?? DEFAULT_LEGACY_VERSION,
     capabilities: {},
     info: undefined,
+    logLevel: undefined,
     principal: principalKey(exchange.principal),
     session: undefined,
   };
@@ -207,7 +208,10 @@ async function handleSessionless(
 }
 
 /** What needs no server: `ping` is hop by hop, and a log level on a link that others share is kept here. */
-function answerHere(exchange: Exchange, { request, server }: SessionRequest): JsonRpcOutcome | undefined {
+function answerHere(
+  exchange: Exchange,
+  { request, server, session }: SessionRequest,
+): JsonRpcOutcome | undefined {
   noteRequest(exchange, request, server);
   if (request.method === 'ping') return { result: {} };
   const peer = server.lastPeer;
@@ -215,9 +219,10 @@ function answerHere(exchange: Exchange, { request, server }: SessionRequest): Js
   if (server.isolationFor(peer) === 'session') return undefined;
   if (peer.capabilities.logging === undefined) throw new GatewayError('method-unknown');
   const level = request.params?.level;
-  if (typeof level !== 'string' || !LOG_LEVELS.has(level)) {
+  if (!isLogLevel(level)) {
     throw new GatewayError('params-invalid', { text: 'level must be one of the log levels of RFC 5424' });
   }
+  if (session !== undefined) session.logLevel = level;
   return { result: {} };
 }
 
@@ -286,6 +291,7 @@ function clientOf(session: LegacySession, exchange: Exchange): CallingClient {
     // Who takes no event stream cannot be asked anything.
     capabilities: exchange.reply.accepts.events ? clientCapabilities : {},
     info: clientInfo,
+    logLevel: session.logLevel,
     principal: principalKey(exchange.principal),
     session,
   };

@@ -27,7 +27,9 @@ export async function handleModernRequest(
   if (request.method === 'server/discover') {
     const { lists } = gateway.config;
     const { peer } = await withinTime(server.catalogueLink(), lists.timeoutMs, clientGone);
-    reply.respond(request.idText, { result: discoverResult(peer, lists.ttlMs) });
+    reply.respond(request.idText, {
+      result: discoverResult(peer, lists.ttlMs, server.isolationFor(peer) !== 'shared'),
+    });
     record.outcome = 'ok';
     return;
   }
@@ -38,6 +40,7 @@ export async function handleModernRequest(
     capabilities: request.meta.clientCapabilities,
     info: request.meta.clientInfo,
     principal: principalKey(exchange.principal),
+    logLevel: undefined,
     session: undefined,
   };
   const output: CallOutput = {

@@ -1,0 +1,188 @@
+// One call on its way through the bridge: what every way of carrying it needs, and the steps that they share.
+import { isUsable } from '../federation/server-catalogue.ts';
+import type { ClientRequest } from '../protocol/client-message.ts';
+import { type Era, META } from '../protocol/era.ts';
+import { HEADER_MISMATCH } from '../protocol/error-codes.ts';
+import type { JsonRpcOutcome } from '../protocol/json-rpc.ts';
+import { isJsonObject, type JsonObject, readJson } from '../protocol/json-text.ts';
+import type { Server } from '../servers/server.ts';
+import type { LinkCallOptions, ServerLink } from '../servers/server-link.ts';
+import type { ServerMessage } from '../servers/transport.ts';
+import type { CallOutput } from './call-output.ts';
+import type { CallingClient } from './calling-client.ts';
+import type { Crossing, CrossingContext } from './crossing.ts';
+import { legacyClient } from './legacy-client.ts';
+import { legacyServer } from './legacy-server.ts';
+import type { SessionCall } from './legacy-session.ts';
+import type { LinkHubs } from './link-hub.ts';
+import type { LaneHold, LogLanes } from './log-lane.ts';
+import type { ParkedCalls } from './parked-calls.ts';
+import { sameEraLegacy, sameEraModern } from './same-era.ts';
+import { SealedFields } from './sealed-fields.ts';
+import type { SealedState } from './sealed-state.ts';
+import { statusOfError } from './server-errors.ts';
+
+/** CROSSINGS[client's era][server's era] */
+const CROSSINGS: Readonly<Record<Era, Readonly<Record<Era, Crossing>>>> = {
+  legacy: { legacy: sameEraLegacy, modern: legacyClient },
+  modern: { legacy: legacyServer, modern: sameEraModern },
+};
+
+/** What outlives one call, for all of them. */
+export interface BridgeState {
+  readonly state: SealedState;
+  readonly lanes: LogLanes;
+  readonly hubs: LinkHubs;
+  readonly parked: ParkedCalls;
+}
+
+export type ParamHeaderValues = Readonly<Record<string, string>>;
+
+export interface CallToCarry {
+  readonly request: ClientRequest;
+  readonly client: CallingClient;
+  readonly server: Server;
+  readonly link: ServerLink;
+  readonly output: CallOutput;
+  readonly signal: AbortSignal;
+  readonly listTtlMs: number;
+  readonly paramHeaders: ParamHeaderValues | undefined;
+  /** Reads the tool's schema again and makes the headers anew: a server refused those that we had (BRIDGE.md). */
+  refreshParamHeaders?(): Promise<ParamHeaderValues | undefined>;
+  /** The call as its legacy session knows it. */
+  readonly sessionCall: SessionCall | undefined;
+}
+
+export class CarriedCall {
+  readonly call: CallToCarry;
+  readonly bridge: BridgeState;
+  readonly crossing: Crossing;
+  readonly context: CrossingContext;
+  readonly sealing: SealedFields;
+
+  /** @throws GatewayError state-invalid for a state, cursor or task that this caller was not given */
+  constructor(call: CallToCarry, bridge: BridgeState) {
+    const { request, client, server, link } = call;
+    this.call = call;
+    this.bridge = bridge;
+    this.crossing = CROSSINGS[client.era][link.peer.era];
+    this.sealing = new SealedFields({
+      state: bridge.state,
+      principal: client.principal,
+      server: server.slug,
+      method: request.method,
+      params: request.params,
+    });
+    const params = this.sealing.openParams();
+    this.context = {
+      request: { ...request, ...(params === undefined ? {} : { params }) } as ClientRequest,
+      clientVersion: client.version,
+      clientCapabilities: client.capabilities,
+      clientInfo: client.info,
+      logLevel: client.logLevel,
+      peer: link.peer,
+      server: server.config,
+      listTtlMs: call.listTtlMs,
+    };
+  }
+
+  /** The params as they go upstream. */
+  params(): JsonObject | undefined {
+    return this.crossing.params(this.context);
+  }
+
+  /** Sends the request; once more where the server refuses the parameter headers of a schema that has changed. */
+  async send(
+    params: JsonObject | undefined,
+    options: Partial<LinkCallOptions> = {},
+  ): Promise<JsonRpcOutcome> {
+    const { paramHeaders, refreshParamHeaders } = this.call;
+    const outcome = await this.#sendOnce(params, options, paramHeaders);
+    const refused = 'error' in outcome && outcome.error.code === HEADER_MISMATCH;
+    if (!refused || refreshParamHeaders === undefined) return outcome;
+    return this.#sendOnce(params, options, await refreshParamHeaders());
+  }
+
+  /** Hands a message of the server to the client, if it is one that crosses. */
+  relay(message: ServerMessage): void {
+    const crossed = this.crossing.message(message, this.context);
+    if (crossed === undefined) return;
+    const { params } = crossed;
+    const sealed = params === undefined ? undefined : this.#owned(this.sealing.sealMessage(params));
+    void this.call.output.send(sealed === undefined ? crossed : { ...crossed, params: sealed });
+  }
+
+  /** Hands the server's answer to the client. */
+  respond(outcome: JsonRpcOutcome): 'ok' | 'error' {
+    const answer = this.#publicOutcome(outcome);
+    const status = 'error' in answer ? statusOfError(this.call.client.era, answer.error.code) : 200;
+    this.call.output.respond(this.call.request.idText, answer, status);
+    return 'error' in answer ? 'error' : 'ok';
+  }
+
+  async #sendOnce(
+    params: JsonObject | undefined,
+    options: Partial<LinkCallOptions>,
+    paramHeaders: ParamHeaderValues | undefined,
+  ): Promise<JsonRpcOutcome> {
+    const { request, link, signal } = this.call;
+    const onMessage = options.onMessage ?? ((message) => this.relay(message));
+    const lane = this.#takeLogLane(params, onMessage);
+    let answered = false;
+    try {
+      const outcome = await link.call(
+        request.method,
+        lane === 'withheld' ? withoutLogLevel(params) : params,
+        {
+          signal,
+          ...(paramHeaders === undefined ? {} : { paramHeaders }),
+          ...options,
+          onMessage,
+        },
+      );
+      answered = true;
+      return outcome;
+    } finally {
+      if (typeof lane === 'object') lane.release(answered);
+    }
+  }
+
+  /** A request that wants log lines from a child whose pipe tells nobody's apart; others need no lane. */
+  #takeLogLane(
+    params: JsonObject | undefined,
+    deliver: (message: ServerMessage) => void,
+  ): LaneHold | 'withheld' | undefined {
+    const { link, client } = this.call;
+    const wantsLog = isJsonObject(params?._meta) && params._meta[META.logLevel] !== undefined;
+    if (!wantsLog || link.transport.kind !== 'stdio') return undefined;
+    return this.bridge.lanes.take(link, { principal: client.principal, deliver }) ?? 'withheld';
+  }
+
+  #publicOutcome(outcome: JsonRpcOutcome): JsonRpcOutcome {
+    const crossed = this.crossing.outcome(outcome, this.context);
+    if ('error' in crossed) return crossed;
+    const { request, link } = this.call;
+    const result = request.method === 'tools/list' ? usableTools(crossed.result, link) : crossed.result;
+    return { result: this.#owned(this.sealing.sealResult(result)) };
+  }
+
+  /** A subscription is known to its client by the id of the client's own request, digit by digit. */
+  #owned(holder: JsonObject): JsonObject {
+    const meta = holder._meta;
+    if (!isJsonObject(meta) || !(META.subscriptionId in meta)) return holder;
+    const id = readJson(this.call.request.idText) as string | number;
+    return { ...holder, _meta: { ...meta, [META.subscriptionId]: id } };
+  }
+}
+
+function withoutLogLevel(params: JsonObject | undefined): JsonObject | undefined {
+  if (params === undefined || !isJsonObject(params._meta)) return params;
+  const { [META.logLevel]: _withheld, ..._meta } = params._meta;
+  return { ...params, _meta };
+}
+
+/** Portico is the client here: tools that it could not call by the rules are left out (F35). */
+function usableTools(result: JsonObject, link: ServerLink): JsonObject {
+  if (!Array.isArray(result.tools)) return result;
+  return { ...result, tools: result.tools.filter((tool) => !isJsonObject(tool) || isUsable(link, tool)) };
+}

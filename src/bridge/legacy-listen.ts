@@ -1,0 +1,114 @@
+// `subscriptions/listen` of a modern client on a legacy server: list changes come from the link that lists are served
+// from, resource updates from subscriptions on the caller's own link (BRIDGE.md, B, "Listen").
+import { GatewayError } from '../errors.ts';
+import { META } from '../protocol/era.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../protocol/json-text.ts';
+import type { ServerMessage } from '../servers/transport.ts';
+import type { CarriedCall } from './carried-call.ts';
+import type { LinkHub } from './link-hub.ts';
+
+/** Filter member, the notification that it asks for, and the server capability that promises it. */
+const LIST_CHANGES = [
+  { filter: 'toolsListChanged', method: 'notifications/tools/list_changed', capability: 'tools' },
+  { filter: 'promptsListChanged', method: 'notifications/prompts/list_changed', capability: 'prompts' },
+  { filter: 'resourcesListChanged', method: 'notifications/resources/list_changed', capability: 'resources' },
+] as const;
+const MAX_URIS = 256;
+
+export async function carryLegacyListen(carried: CarriedCall): Promise<'ok' | 'error'> {
+  const { call, bridge } = carried;
+  const { request, output, link, server, signal } = call;
+  const { notifications } = carried.context.request.params ?? {};
+  const filter = isJsonObject(notifications) ? notifications : {};
+  const hub = bridge.hubs.of(link);
+  const listChanges = honouredListChanges(filter, link.peer.capabilities);
+  const wantedMethods = new Set<string>(listChanges.map(({ method }) => method));
+  const uris = new Set<string>();
+  const _meta = { [META.subscriptionId]: readJson(request.idText) as JsonValue };
+  const held: ServerMessage[] = [];
+  let acknowledged = false;
+
+  const deliver = (message: ServerMessage) => {
+    if (!acknowledged) {
+      held.push(message);
+      return;
+    }
+    const meta = isJsonObject(message.params?._meta) ? message.params._meta : {};
+    void output.send({ ...message, params: { ...message.params, _meta: { ...meta, ..._meta } } });
+  };
+  const receive = (message: ServerMessage) => {
+    const { uri } = message.params ?? {};
+    const isUpdate =
+      message.method === 'notifications/resources/updated' && typeof uri === 'string' && uris.has(uri);
+    if (isUpdate || wantedMethods.has(message.method)) deliver(message);
+  };
+  const stops = [hub.listen(receive), server.onSharedMessage(receive)];
+  try {
+    for (const uri of wantedUris(filter, link.peer.capabilities)) {
+      if (await subscribe(hub, uri, signal)) uris.add(uri);
+    }
+    const agreed: JsonObject = Object.fromEntries(listChanges.map(({ filter: name }) => [name, true]));
+    if (uris.size > 0) agreed.resourceSubscriptions = [...uris];
+    void output.send({
+      jsonrpc: '2.0',
+      method: 'notifications/subscriptions/acknowledged',
+      params: { _meta, notifications: agreed },
+    });
+    acknowledged = true;
+    for (const message of held) deliver(message);
+    await untilOver(hub, signal);
+    // The link is gone, and what was subscribed with it: the client is told to listen again.
+    output.respond(request.idText, { result: { resultType: 'complete', _meta } }, 200);
+    return 'ok';
+  } finally {
+    for (const stop of stops) stop();
+    for (const uri of uris) unsubscribe(hub, uri);
+  }
+}
+
+function honouredListChanges(filter: JsonObject, capabilities: JsonObject): (typeof LIST_CHANGES)[number][] {
+  return LIST_CHANGES.filter(({ filter: name, capability }) => {
+    const offered = capabilities[capability];
+    return filter[name] === true && isJsonObject(offered) && offered.listChanged === true;
+  });
+}
+
+function wantedUris(filter: JsonObject, { resources }: JsonObject): string[] {
+  if (!isJsonObject(resources) || resources.subscribe !== true) return [];
+  const wanted = Array.isArray(filter.resourceSubscriptions) ? filter.resourceSubscriptions : [];
+  const uris = [...new Set(wanted.filter((uri) => typeof uri === 'string'))];
+  if (uris.length > MAX_URIS)
+    throw new GatewayError('params-invalid', { text: `At most ${MAX_URIS} resources a stream` });
+  return uris;
+}
+
+/** @returns whether the server agreed */
+async function subscribe(hub: LinkHub, uri: string, signal: AbortSignal): Promise<boolean> {
+  if (!hub.addSubscriber(uri)) return true;
+  const outcome = await hub.link.call('resources/subscribe', { uri }, { signal }).catch((thrown: unknown) => {
+    hub.removeSubscriber(uri);
+    throw thrown;
+  });
+  if ('result' in outcome) return true;
+  hub.removeSubscriber(uri);
+  return false;
+}
+
+function unsubscribe(hub: LinkHub, uri: string): void {
+  if (!hub.removeSubscriber(uri) || !hub.link.open) return;
+  const signal = AbortSignal.timeout(5_000);
+  hub.link.call('resources/unsubscribe', { uri }, { signal }).catch(() => undefined);
+}
+
+/** Resolves when the link closes; rejects with the signal's reason. */
+async function untilOver(hub: LinkHub, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    await Promise.race([hub.link.closed, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
