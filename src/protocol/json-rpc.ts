@@ -68,6 +68,10 @@ export function readMessage(value: unknown): JsonRpcMessage | ShapeError {
     if (params !== undefined && !isJsonObject(params)) {
       return malformed('"params" must be an object', id?.idText);
     }
+    // Readers that look at "result" first would take it for something else than we do.
+    if ('result' in value || 'error' in value) {
+      return malformed('a message with a "method" has neither "result" nor "error"', id?.idText);
+    }
     return id === undefined
       ? { kind: 'notification', method, params }
       : { kind: 'request', ...id, method, params };
