@@ -11,11 +11,18 @@ const FAILURE_OF: Readonly<Record<string, FailureCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
 };
 
+const FLUSH_MS = 1_000;
+
 /** For a server's `clientError` event. @returns what the client was told, if it could be told anything */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): FailureCode | undefined {
-  // Where an answer is under way, more bytes would become part of it.
-  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
+    return undefined;
+  }
+  if (isAnswering(socket)) {
+    // More bytes would become part of that answer; what is written of it may still go out.
+    socket.end(() => socket.destroy());
+    setTimeout(() => socket.destroy(), FLUSH_MS).unref();
     return undefined;
   }
   const code = FAILURE_OF[error.code ?? ''] ?? 'request-malformed';

@@ -24,8 +24,8 @@ export interface HttpReplyOptions {
   readonly hold: BufferHold;
   readonly maxQueuedBytes: number;
   readonly stallTimeoutMs: number;
-  /** True while the server is ending: the answer is then the last on its connection. */
-  isStopping(): boolean;
+  /** True while the server is ending: this answer is then the last on its connection. */
+  isLastAnswer(): boolean;
   /** Called for each failure that is told to the client. */
   onFailure(error: GatewayError): void;
   readonly challenge?: (kind: ChallengeKind, error: GatewayError) => string;
@@ -178,7 +178,7 @@ export class HttpReply implements ClientReply {
 
   #writeHead(status: number, headers: readonly string[]): void {
     clearTimeout(this.#holdTimer);
-    if (this.#options.isStopping()) this.#response.shouldKeepAlive = false;
+    if (this.#options.isLastAnswer()) this.#response.shouldKeepAlive = false;
     this.#response.writeHead(status, [...this.#headers, ...headers]);
   }
 

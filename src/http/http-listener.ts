@@ -1,6 +1,8 @@
 // A listening HTTP or HTTPS server: its addresses, its clocks, and an end that neither hangs nor cuts answers off.
 // Knows nothing of routes; Fastify is the handler.
+
 import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
 import http, { type RequestListener, type Server, type ServerOptions } from 'node:http';
 import https from 'node:https';
 import { type AddressInfo, isIP } from 'node:net';
@@ -17,6 +19,7 @@ export interface HttpListenerOptions {
   readonly handler: RequestListener;
   /** Bytes that were no request, and have been answered. */
   onBroken?(code: FailureCode): void;
+  onProblem?(error: Error): void;
 }
 
 export interface HttpListener {
@@ -31,19 +34,20 @@ export interface HttpListener {
 }
 
 export function createHttpListener(options: HttpListenerOptions): HttpListener {
-  const servers: { server: Server; ended: Promise<void> }[] = [];
+  const servers: { server: Server; ended: Promise<unknown> }[] = [];
   let stopping = false;
 
   async function bind(address: string, port: number): Promise<number> {
     const server = createServer(options);
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen({ host: address, port }, () => {
-        server.off('error', reject);
-        resolve();
-      });
-    });
-    servers.push({ server, ended: new Promise((resolve) => server.once('close', resolve)) });
+    server.listen({ host: address, port });
+    await once(server, 'listening');
+    if (stopping) {
+      server.close();
+      throw new Error('Closed before it could listen');
+    }
+    // What a running server reports is a connection that could not be accepted: no reason to go down.
+    server.on('error', (error) => options.onProblem?.(error));
+    servers.push({ server, ended: once(server, 'close') });
     return (server.address() as AddressInfo).port;
   }
 

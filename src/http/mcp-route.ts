@@ -25,7 +25,10 @@ export interface McpRouteOptions {
   readonly keepAlive: KeepAliveComments;
   /** Host and Origin. */
   readonly checkCaller: onRequestHookHandler;
+  /** No new exchange begins. */
   isStopping(): boolean;
+  /** Answers are the last on their connections. */
+  isLastAnswer(): boolean;
   handleExchange(exchange: Exchange): Promise<void>;
   onSettled(record: ExchangeRecord): void;
   onFailure(error: GatewayError, record: ExchangeRecord): void;
@@ -90,7 +93,7 @@ function refuseWhileStopping({ isStopping }: McpRouteOptions): onRequestHookHand
   return (_request, _reply, done) => done(isStopping() ? new GatewayError('draining') : undefined);
 }
 
-function answerOptions({ timing, isStopping }: McpRouteOptions): onRequestHookHandler {
+function answerOptions({ timing, isLastAnswer }: McpRouteOptions): onRequestHookHandler {
   return (request, reply, done) => {
     if (request.method !== 'OPTIONS') return done();
     const { edge, headers, raw } = request;
@@ -100,7 +103,7 @@ function answerOptions({ timing, isStopping }: McpRouteOptions): onRequestHookHa
       headers: [...edge.headers, ...preflightHeaders(headers, edge.origin)],
       body: '',
     };
-    answerEarly(raw, reply.raw, answer, { timing, closing: isStopping() });
+    answerEarly(raw, reply.raw, answer, { timing, closing: isLastAnswer() });
   };
 }
 
@@ -164,7 +167,7 @@ function newExchange(
   options: McpRouteOptions,
 ): Exchange {
   const { record, principal } = edge;
-  const { budget, keepAlive, timing, isStopping, openReplies } = options;
+  const { budget, keepAlive, timing, isLastAnswer, openReplies } = options;
   const reply = new HttpReply({
     response,
     accepts: readAccept(headers.accept),
@@ -174,7 +177,7 @@ function newExchange(
     hold: budget.open(),
     maxQueuedBytes: timing.maxQueuedReplyBytes,
     stallTimeoutMs: timing.stallTimeoutMs,
-    isStopping,
+    isLastAnswer,
     onFailure: (error) => options.onFailure(error, record),
   });
   const clientGone = new AbortController();

@@ -31,6 +31,8 @@ export interface PublicServerOptions {
   onSettled(record: ExchangeRecord): void;
   /** Once for each request that ended before it became an exchange. */
   onRefused?(code: FailureCode): void;
+  /** True while answers should ask clients to connect anew, elsewhere; requests are still served. */
+  isDraining?(): boolean;
   readonly timing?: Partial<HttpTiming>;
 }
 
@@ -44,7 +46,10 @@ export interface PublicServer {
   stopAccepting(): void;
   /** Stops accepting, gives last bytes a moment, then cuts what is open. Idempotent. */
   close(): Promise<void>;
+  /** Requests whose answer is not complete yet, and those of them that are event streams. */
+  readonly openReplies: number;
   readonly openStreams: number;
+  /** Of request bodies, and of answers that clients have not read. */
   readonly bufferedBytes: number;
 }
 
@@ -60,6 +65,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
   );
   const openReplies = new Set<HttpReply>();
   const isStopping = () => listener.stopping;
+  const isLastAnswer = () => listener.stopping || (options.isDraining?.() ?? false);
 
   const app = fastify({
     logger: false,
@@ -85,6 +91,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     keepAlive,
     checkCaller,
     isStopping,
+    isLastAnswer,
     handleExchange,
     onSettled,
     onFailure: reportFailure,
@@ -92,7 +99,13 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
   });
   await app.ready();
 
-  const listener = createHttpListener({ ...config.listen, timing, handler: app.routing, onBroken });
+  const listener = createHttpListener({
+    ...config.listen,
+    timing,
+    handler: app.routing,
+    onBroken: (code) => options.onRefused?.(code),
+    onProblem: (error) => logger.warn({ err: error }, 'a connection could not be accepted'),
+  });
 
   /** The one place where a request ends that became no exchange. */
   function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -109,17 +122,13 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
       incidentId: request.id,
     });
     const answer = { status, headers: [...edge.headers, ...headers], body };
-    answerEarly(request.raw, reply.raw, answer, { timing, closing: isStopping() });
+    answerEarly(request.raw, reply.raw, answer, { timing, closing: isLastAnswer() });
   }
 
   function reportFailure(error: GatewayError, record: ExchangeRecord): void {
     record.reason ??= error.details.reason;
     if (error.code === 'internal')
       logger.error({ incidentId: record.id, err: error.cause ?? error }, 'internal error');
-  }
-
-  function onBroken(code: FailureCode): void {
-    options.onRefused?.(code);
   }
 
   return {
@@ -130,6 +139,9 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
       for (const reply of openReplies) endReply(reply);
       await listener.close();
       await app.close();
+    },
+    get openReplies() {
+      return openReplies.size;
     },
     get openStreams() {
       return keepAlive.size;

@@ -13,12 +13,15 @@ export interface EdgeOptions {
   /** In place of the pipeline; without one, every request is answered with what arrived. */
   handle?(exchange: Exchange): Promise<void> | void;
   readonly config?: Partial<GatewayConfig>;
+  isDraining?(): boolean;
   readonly timing?: Partial<HttpTiming>;
 }
 
 export interface Edge {
   readonly server: PublicServer;
+  /** The first of them. */
   readonly url: string;
+  readonly urls: readonly string[];
   readonly port: number;
   /** Every log line written so far. */
   readonly logLines: readonly string[];
@@ -47,13 +50,16 @@ export async function startEdge(t: TestContext, options: EdgeOptions = {}): Prom
       events.emit('settled', record);
     },
     onRefused: (code) => refused.push(code),
+    isDraining: () => options.isDraining?.() ?? false,
     timing: { closeFlushMs: 50, ...options.timing },
   });
-  const [url = ''] = await server.listen();
   t.after(() => server.close());
+  const urls = await server.listen();
+  const [url = ''] = urls;
   return {
     server,
     url,
+    urls,
     port: Number(new URL(url).port),
     logLines,
     settled,
