@@ -62,7 +62,8 @@ export class FaultyHttpFront {
   /** Takes the same port again after `refuse`. */
   async listen(): Promise<void> {
     this.#http = this.#tls ? createTlsServer(this.#tls) : createServer();
-    this.#http.keepAliveTimeout = 60_000;
+    // Idle connections are kept, and nothing is said about it.
+    this.#http.keepAliveTimeout = 0;
     this.#http.on('request', (request: IncomingMessage, response: ServerResponse) => {
       this.#accept(request, response).catch((error) => response.destroy(error));
     });
