@@ -67,12 +67,16 @@ function readServer(server: SourceMap, path: Path, ignored: Path[]): SourceMap {
   const entries: SourceEntry[] = [];
   for (const entry of keepOurs(server.entries, CLIENT_SERVER_KEYS, path, ignored)) {
     const ours = readEntry(entry, path, ignored);
-    // Two words for one key ("type" and "transport"): the first counts where they agree, else both are shown.
-    const twin = entries.find((other) => other.key === ours.key);
+    const twin = ours.writtenKey === undefined ? undefined : twinOf(ours.key, server, entries);
     if (twin === undefined) entries.push(ours);
-    else if (!sameScalar(twin.value, ours.value)) entries.push(entry);
+    // Two words for one key ("type" and "transport"): where they disagree, the client's is one key too many.
+    else if (!sameScalar(readType(twin.value), ours.value)) entries.push(entry);
   }
   return { ...server, entries };
+}
+
+function twinOf(key: string, server: SourceMap, read: readonly SourceEntry[]): SourceEntry | undefined {
+  return entryOf(server, key) ?? read.find((entry) => entry.key === key);
 }
 
 function readEntry(entry: SourceEntry, path: Path, ignored: Path[]): SourceEntry {

@@ -52,7 +52,7 @@ export function parseSource(text: string): ParsedSource {
 
   const reader = new TreeReader(document, lines);
   const root = reader.read(document.contents, 0);
-  return { root: reader.isWithinBounds ? root : undefined, findings: [...findings, ...reader.findings] };
+  return { root: reader.isReadable ? root : undefined, findings: [...findings, ...reader.findings] };
 }
 
 class TreeReader {
@@ -60,7 +60,9 @@ class TreeReader {
   readonly #document: Document;
   readonly #lines: LineCounter;
   #nodes = 0;
-  isWithinBounds = true;
+  /** The alias of the file that is being unfolded, however many it leads through. */
+  #unfolding: Place | undefined;
+  isReadable = true;
 
   constructor(document: Document, lines: LineCounter) {
     this.#document = document;
@@ -71,11 +73,11 @@ class TreeReader {
   read(node: unknown, depth: number, usedAt: Place = START): SourceNode {
     const at = this.#placeOf(node) ?? usedAt;
     this.#nodes += 1;
-    if (this.isWithinBounds && (this.#nodes > MAX_NODES || depth > MAX_DEPTH)) {
-      this.isWithinBounds = false;
-      this.findings.push({ at, ...TOO_LARGE });
+    if (this.isReadable && (this.#nodes > MAX_NODES || depth > MAX_DEPTH)) {
+      this.isReadable = false;
+      this.findings.push({ at: this.#unfolding ?? at, ...TOO_LARGE });
     }
-    if (!this.isWithinBounds) return { kind: 'scalar', at, value: null };
+    if (!this.isReadable) return { kind: 'scalar', at, value: null };
     if (isAlias(node)) return this.#readAlias(node, depth, at);
     if (isMap(node)) return { kind: 'map', at, entries: this.#readEntries(node, depth, at) };
     if (isSeq(node))
@@ -95,9 +97,16 @@ class TreeReader {
 
   #readAlias(alias: Alias, depth: number, at: Place): SourceNode {
     const target: Node | undefined = alias.resolve(this.#document);
-    if (target !== undefined) return this.read(target, depth + 1, at);
-    this.findings.push({ at, message: `there is no anchor &${alias.source} before this alias`, hint: '' });
-    return { kind: 'scalar', at, value: null };
+    if (target === undefined) {
+      this.isReadable = false;
+      this.findings.push({ at, message: `there is no anchor &${alias.source} before this alias`, hint: '' });
+      return { kind: 'scalar', at, value: null };
+    }
+    const outer = this.#unfolding;
+    this.#unfolding ??= at;
+    const value = this.read(target, depth + 1, at);
+    this.#unfolding = outer;
+    return value;
   }
 
   #placeOf(node: unknown): Place | undefined {
@@ -120,7 +129,7 @@ function placeAt(lines: LineCounter, offset: number): Place {
 function syntaxFindings(errors: readonly YAMLError[], lines: LineCounter, isJson: boolean): SyntaxFinding[] {
   const byLine = new Map<number, SyntaxFinding>();
   for (const error of errors) {
-    const at = placeAt(lines, error.pos[0]);
+    const at = error.code === 'RESOURCE_EXHAUSTION' ? START : placeAt(lines, error.pos[0]);
     if (!byLine.has(at.line)) byLine.set(at.line, { at, ...explain(error, isJson) });
     if (error.code === 'RESOURCE_EXHAUSTION') break;
   }

@@ -1,11 +1,12 @@
 // "Did you mean": the known word nearest to one that is not known.
 
-/** The candidate within reach of a typing slip or two, or undefined. */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  let best: string | undefined;
+/** The candidate within reach of a typing slip or two, else one that the word is part of, or undefined. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const known = fold(word);
+  let best = known.length < 4 ? undefined : candidates.find((candidate) => fold(candidate).includes(known));
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
-    const distance = editDistance(fold(word), fold(candidate));
+    const distance = editDistance(known, fold(candidate));
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best;
