@@ -173,6 +173,8 @@ export interface FailureDetails {
   data?: Record<string, unknown>;
   /** Milliseconds after which a retry makes sense; becomes `Retry-After` (whole seconds) and `data.retryAfterMs`. */
   retryAfterMs?: number;
+  /** Every scope that the operation needs, for the challenge. */
+  scopes?: readonly string[];
   /** The methods that the path does have, for `Allow`. */
   allow?: string;
   /** Finer than `code`, for log lines alone (a closed set of short words). */
