@@ -61,10 +61,7 @@ export async function createAdminServer(options: AdminServerOptions): Promise<Ad
     reply.type(contentType);
     return body;
   });
-  app.get('/status', { onRequest: [checkCaller, adminTokenCheck(config)] }, (_request, reply) => {
-    reply.type('application/json');
-    return JSON.stringify(status());
-  });
+  app.get('/status', { onRequest: [checkCaller, adminTokenCheck(config)] }, () => status());
   await app.ready();
   const listener = createHttpListener({ ...config, timing, handler: app.routing });
 

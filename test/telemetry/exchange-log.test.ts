@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { logExchange } from '../../src/telemetry/exchange-log.ts';
+import { type ExchangeRecord, newRecord } from '../../src/telemetry/exchange-record.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+
+function lineOf(fields: Partial<ExchangeRecord>): Record<string, unknown> {
+  const written: string[] = [];
+  const destination = { write: (line: string) => written.push(line) };
+  const logger = createLogger({ level: 'info', secrets: [], destination });
+  logExchange(logger, { ...newRecord('the-id', 0), ...fields });
+  assert.equal(written.length, 1);
+  const { time, ...line } = JSON.parse(written[0] ?? '');
+  assert.ok(Math.abs(time - Date.now()) < 10_000);
+  return line;
+}
+
+test('an exchange is one line that says who was asked what, and how it went', () => {
+  const line = lineOf({
+    era: 'modern',
+    method: 'tools/call',
+    view: 'docs',
+    server: 'docs',
+    target: 'search',
+    protocolVersion: '2026-07-28',
+    httpStatus: 200,
+    outcome: 'ok',
+    upstreamMs: 1.23456,
+    durationMs: 2.005,
+  });
+  assert.deepEqual(line, {
+    level: 30,
+    exchange: 'the-id',
+    era: 'modern',
+    method: 'tools/call',
+    view: 'docs',
+    server: 'docs',
+    target: 'search',
+    version: '2026-07-28',
+    status: 200,
+    outcome: 'ok',
+    ms: 2.01,
+    upstreamMs: 1.23,
+    msg: 'exchange',
+  });
+});
+
+test('what is not known is not in the line', () => {
+  assert.deepEqual(lineOf({ outcome: 'cancelled', reason: 'client_left' }), {
+    level: 30,
+    exchange: 'the-id',
+    outcome: 'cancelled',
+    reason: 'client_left',
+    msg: 'exchange',
+  });
+});
+
+test('failures of ours are warnings', () => {
+  assert.equal(lineOf({ httpStatus: 503, outcome: 'no-capacity' }).level, 40);
+  assert.equal(lineOf({ httpStatus: 404, outcome: 'session-unknown' }).level, 30);
+});
+
+test('F58: a URI is logged without its query, its fragment and its userinfo, and cut where it is endless', () => {
+  for (const [target, logged] of [
+    ['https://host/path?access_token=x', 'https://host/path'],
+    ['file:///a#b', 'file:///a'],
+    ['https://user:pass@host/a', 'https://[redacted]@host/a'],
+    ['x'.repeat(500), `${'x'.repeat(200)}...`],
+  ] as const) {
+    assert.equal(lineOf({ target }).target, logged);
+  }
+});
