@@ -35,6 +35,8 @@ export type JsonRpcMessage =
 
 export type ShapeError = { kind: 'malformed'; problem: string; idText: string | undefined };
 
+const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i;
+
 /**
  * Reads an id: a string or an integer; anything else is undefined. Beyond 2^53 different ids share an `id`, so what
  * tells them apart, and what is written back, is `idText`.
@@ -48,8 +50,15 @@ export function readId(value: unknown): { id: JsonRpcId; idText: string } | unde
   }
   const raw = rawNumber(value);
   if (raw === undefined) return undefined;
-  const number = Number(raw);
-  return Number.isInteger(number) ? { id: number, idText: raw } : undefined;
+  const id = Number(raw);
+  return Number.isInteger(id) && hasNoFraction(raw) ? { id, idText: raw } : undefined;
+}
+
+/** Asks the digits: 4503599627370496.5 is an integer once it is a double. */
+function hasNoFraction(number: string): boolean {
+  const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(number) ?? [];
+  const behindPoint = (whole + fraction).slice(Math.max(0, whole.length + Number(exponent)));
+  return /^0*$/.test(behindPoint);
 }
 
 /** Tells request, notification and response apart, or says in one sentence what is wrong. */
