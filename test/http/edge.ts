@@ -78,6 +78,7 @@ function edgeConfig(overrides: Partial<GatewayConfig> = {}): GatewayConfig {
     admin: undefined,
     publicUrl: 'http://127.0.0.1:8080',
     insecure: false,
+    auth: undefined,
     trustedProxies: [],
     origins: [],
     hosts: [],
