@@ -1,0 +1,12 @@
+#!/bin/bash
+# PID 1 of the image: starts the command, hands signals on, ends with its code. And it is bash for a reason: bash
+# reaps every child, so what a stdio server leaves behind does not stay as a zombie, as it would under Node.
+"$@" &
+command_pid=$!
+for signal in TERM INT HUP; do
+  trap "kill -$signal $command_pid 2>/dev/null" "$signal"
+done
+
+# A signal ends a wait early, so wait until the command is gone; then once more for the code that it left.
+while kill -0 "$command_pid" 2>/dev/null; do wait "$command_pid"; done
+wait "$command_pid"
