@@ -25,21 +25,33 @@ export function readChunks(
   onChunk: (chunk: Buffer) => boolean,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let over = false;
+  const fail = (error: unknown) => {
+    over = true;
+    reject(signal.aborted ? signal.reason : error);
+  };
+  const finish = () => {
+    over = true;
+    resolve();
+  };
   body.on('data', (chunk: Buffer) => {
+    if (over) return;
     try {
       if (onChunk(chunk)) return;
+      finish();
     } catch (thrown) {
-      reject(thrown);
+      fail(thrown);
     }
-    resolve();
     body.destroy();
   });
-  body.once('end', resolve);
-  body.on('error', (error) => reject(signal.aborted ? signal.reason : wireFailure(error)));
-  // After `end` or `error` this settles nothing; it is for a body that was destroyed by somebody else.
-  body.once('close', () =>
-    reject(signal.aborted ? signal.reason : wireFailure(new Error('the body was cut'))),
-  );
+  body.once('end', finish);
+  body.on('error', (error) => {
+    if (!over) fail(wireFailure(error));
+  });
+  // For a body that somebody else has destroyed. An error is dear, so none is made after a good end.
+  body.once('close', () => {
+    if (!over) fail(wireFailure(new Error('the body was cut')));
+  });
   return promise;
 }
 

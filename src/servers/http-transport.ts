@@ -13,7 +13,7 @@ import type { Outbound } from './outbound.ts';
 import { type PendingCall, PendingCalls } from './pending-calls.ts';
 import { type LineItem, readServerLine } from './server-line.ts';
 import { asServerMessage } from './server-message.ts';
-import type { ServerMessage, ServerTransport, TransportEvents, UpstreamCall } from './transport.ts';
+import type { ServerTransport, TransportEvents, UpstreamCall } from './transport.ts';
 import { TransportLife } from './transport-life.ts';
 import {
   baseHeaders,
@@ -78,7 +78,7 @@ class StreamableHttpTransport implements HttpTransport {
     this.#logger = logger;
     this.#endpoint = new HttpEndpoint(new URL(config.url), (use) => outbound.dispatcherFor(config, use));
     this.#base = baseHeaders(config);
-    this.#life = new TransportLife(config, logger);
+    this.#life = new TransportLife(config, { events, logger });
   }
 
   get open(): boolean {
@@ -207,7 +207,7 @@ class StreamableHttpTransport implements HttpTransport {
       case 'request':
         // The modern revision has no requests of servers, and no way to answer one.
         if (modern) break;
-        if (item.method === 'ping') this.#tell(asServerMessage(item));
+        if (item.method === 'ping') this.#life.tell(asServerMessage(item));
         else pending.deliver(asServerMessage(item));
         return false;
       case 'notification':
@@ -220,18 +220,10 @@ class StreamableHttpTransport implements HttpTransport {
   #receiveUnsolicited(data: string): void {
     for (const item of readServerLine(Buffer.from(data))) {
       if (item.kind === 'request' || item.kind === 'notification') {
-        this.#tell(asServerMessage(item));
+        this.#life.tell(asServerMessage(item));
       } else {
         this.#life.stray();
       }
-    }
-  }
-
-  #tell(message: ServerMessage): void {
-    try {
-      this.#events.onUnsolicited(message);
-    } catch (thrown) {
-      this.#logger.error({ err: thrown }, 'a message of the server could not be handled');
     }
   }
 

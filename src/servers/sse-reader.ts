@@ -1,5 +1,6 @@
 // Bytes of an event stream in, events out. The grammar is eventsource-parser's (WHATWG HTML, 9.2.6); ours are the
 // decoding, which keeps a character that was cut in two, and the cap on what one event may hold.
+import { StringDecoder } from 'node:string_decoder';
 import { createParser, type EventSourceParser } from 'eventsource-parser';
 
 export interface SseEvents {
@@ -15,7 +16,7 @@ const SYNTAX_ROOM = 1_024;
 
 export class SseReader {
   readonly #parser: EventSourceParser;
-  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  readonly #decoder = new StringDecoder('utf8');
   #oversized = false;
 
   /** @param maxEventBytes of data in one event, in UTF-8 */
@@ -40,8 +41,8 @@ export class SseReader {
    *
    * @returns false once an event was over the cap: nothing more is read, and nothing is kept
    */
-  write(chunk: Uint8Array): boolean {
-    if (!this.#oversized) this.#parser.feed(this.#decoder.decode(chunk, { stream: true }));
+  write(chunk: Buffer): boolean {
+    if (!this.#oversized) this.#parser.feed(this.#decoder.write(chunk));
     return !this.#oversized;
   }
 }

@@ -72,7 +72,7 @@ class SseTransport implements HttpTransport {
     this.#stream = this.#endpointAt(new URL(config.url));
     this.#messages = this.#stream;
     this.#base = baseHeaders(config);
-    this.#life = new TransportLife(config, options.logger);
+    this.#life = new TransportLife(config, options);
   }
 
   get open(): boolean {
@@ -210,7 +210,7 @@ class SseTransport implements HttpTransport {
         case 'request':
         case 'notification': {
           const message = asServerMessage(item);
-          if (message.method !== 'notifications/progress') this.#options.events.onUnsolicited(message);
+          if (message.method !== 'notifications/progress') this.#life.tell(message);
           else if (!this.#calls.deliverProgress(message)) this.#life.stray();
           break;
         }

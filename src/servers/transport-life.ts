@@ -3,18 +3,21 @@ import type { HttpServerConfig } from '../config/config.ts';
 import type { GatewayError } from '../errors.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { CallSlots } from './call-slots.ts';
+import type { ServerMessage, TransportEvents } from './transport.ts';
 
 export class TransportLife {
   readonly slots: CallSlots;
   /** Messages of the server that were dropped: they named nothing of ours, or were none at all. */
   strayMessages = 0;
+  readonly #events: TransportEvents;
   readonly #logger: Logger;
   readonly #controller = new AbortController();
   readonly #work = new Set<Promise<void>>();
   #ended: GatewayError | undefined;
 
-  constructor(config: HttpServerConfig, logger: Logger) {
+  constructor(config: HttpServerConfig, { events, logger }: { events: TransportEvents; logger: Logger }) {
     this.slots = new CallSlots(config);
+    this.#events = events;
     this.#logger = logger;
   }
 
@@ -45,6 +48,15 @@ export class TransportLife {
 
   async settled(): Promise<void> {
     await Promise.all(this.#work);
+  }
+
+  /** Hands over a message that names no call. A listener that throws must not cost the others their stream. */
+  tell(message: ServerMessage): void {
+    try {
+      this.#events.onUnsolicited(message);
+    } catch (thrown) {
+      this.#logger.error({ err: thrown }, 'a message of the server could not be handled');
+    }
   }
 
   /** Told once to whoever runs the gateway, then counted: a server that does it does it all the time. */

@@ -29,7 +29,10 @@ export type ServerMessage = JsonRpcRequest | JsonRpcNotification;
 export interface TransportEvents {
   /** A message that names no call: list changes, log lines of stdio, a legacy server's questions. */
   onUnsolicited(message: ServerMessage): void;
-  /** Once, when the wire is gone for good; every open call has been rejected by then. */
+  /**
+   * Once, when the wire is gone for good; every open call has been rejected by then. But for `session-lost` of an HTTP
+   * server: nothing more is sent, while the calls in flight still settle one by one.
+   */
   onClosed(reason: string): void;
 }
 

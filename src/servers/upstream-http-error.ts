@@ -18,6 +18,8 @@ export class UpstreamHttpError extends Error {
 export type WireReason =
   /** No connection came about: nothing was sent. */
   | 'connect-failed'
+  /** The request cannot be put into HTTP: a configured header, most likely. */
+  | 'request-invalid'
   | 'tls-failed'
   | 'proxy-failed'
   /** The connection broke after the request went out. */
@@ -99,7 +101,7 @@ const PROXY_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
 ]);
 const BROKEN_CODES: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
-const TLS_CODE = /^ERR_(?:TLS|SSL)_|CERT|^UNABLE_TO_|SELF_SIGNED|_IN_CHAIN$/;
+const TLS_CODE = /^EPROTO$|^ERR_(?:TLS|SSL)_|CERT|^UNABLE_TO_|SELF_SIGNED|_IN_CHAIN$/;
 
 /** The failure behind an error of undici or of the socket below it. */
 export function wireFailure(error: unknown): GatewayError {
@@ -108,6 +110,8 @@ export function wireFailure(error: unknown): GatewayError {
   const code = codeOf(cause);
   if (CONNECT_CODES.has(code) && !isOnOpenSocket(cause)) return unavailable('connect-failed', cause);
   if (PROXY_CODES.has(code) || /^Proxy /.test(cause.message)) return unavailable('proxy-failed', cause);
+  if (code === 'UND_ERR_INVALID_ARG') return unavailable('request-invalid', cause);
+  if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') return unavailable('closed', cause);
   if (TLS_CODE.test(code)) return unavailable('tls-failed', cause);
   return unavailable('connection-lost', cause);
 }

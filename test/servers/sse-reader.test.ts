@@ -6,7 +6,7 @@ import { PLAIN, type SseSpelling, spellEvent } from '../support/sse-bytes.ts';
 
 type Seen = ['event', string, string | undefined] | ['id', string] | ['retry', number];
 
-function read(chunks: readonly Uint8Array[], maxEventBytes = 1_000_000) {
+function read(chunks: readonly Buffer[], maxEventBytes = 1_000_000) {
   const seen: Seen[] = [];
   const reader = new SseReader(
     {
