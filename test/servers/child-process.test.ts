@@ -163,7 +163,7 @@ test('F07: the grandchild is gone also when its wrapper died first', async (t) =
 });
 
 test('F07: a wrapper that exits by itself, leaving its server behind, does not hide it', async (t) => {
-  const script = '"$0" "$@" <&0 & echo started >&2; exit 3';
+  const script = 'exec 3<&0; "$0" "$@" <&3 & echo started >&2; exit 3';
   const child = await start(t, '/bin/sh', [
     '-c',
     script,

@@ -26,7 +26,7 @@ const SWITCHES = {
   'ignore-eof': 'lives on when its input ends',
   pages: 'the number of pages of tools/list',
   framing: 'crlf | bom | blank-lines | noise | half-line | half-glued | banner | banner-glued | byte-by-byte',
-  'stderr-before-reply': 'bytes to write to stderr before each answer; no newline among them',
+  'stderr-before-reply': 'bytes of stderr, without a newline, that have to be read before each answer',
 } as const;
 
 const switches = readSwitches([...(process.env.FAULTY ?? '').split(' '), ...process.argv.slice(2)]);
@@ -245,8 +245,8 @@ function exitAfterHandshake(): void {
 
 function reply(id: RequestId, result: Meta): void {
   const noisyBytes = Number(switches.get('stderr-before-reply') ?? 0);
-  if (noisyBytes > 0) process.stderr.write('x'.repeat(noisyBytes));
-  send({ id, result });
+  if (noisyBytes > 0) process.stderr.write('x'.repeat(noisyBytes), () => send({ id, result }));
+  else send({ id, result });
 }
 
 function sendError(id: RequestId, code: number, message: string, data?: unknown): void {

@@ -151,14 +151,14 @@ const tools: Record<string, Tool> = {
     },
   },
   stderr: {
-    description: 'Writes `bytes` to stderr in lines of `line` bytes (0: none ends), then answers.',
+    description:
+      'Writes `bytes` to stderr in lines of `line` bytes (0: none ends), and answers when all is read.',
     run(host, args) {
       const line = Number(args.line ?? 80);
       const bytes = Number(args.bytes ?? 256 * 1024);
       const text =
         line === 0 ? 'e'.repeat(bytes) : `${'e'.repeat(line - 1)}\n`.repeat(Math.ceil(bytes / line));
-      process.stderr.write(String(args.text ?? '') + text);
-      answer(host, 'wrote');
+      process.stderr.write(String(args.text ?? '') + text, () => answer(host, 'wrote'));
     },
   },
   environment: {
@@ -256,6 +256,8 @@ const tools: Record<string, Tool> = {
     description: 'Closes its input and says so on stderr, then answers after `ms`.',
     run(host, args) {
       process.stdin.destroy();
+      // The loop leaves standard streams open.
+      closeSync(0);
       process.stderr.write('input closed\n');
       setTimeout(() => answer(host, 'deaf'), Number(args.ms ?? 0));
     },
