@@ -1,6 +1,8 @@
 // The configuration as the rest of the code sees it: resolved, checked, with every default filled in. Durations are
 // milliseconds, sizes bytes. `load` makes it from a file; `schema` describes the file.
 
+import type { AuthConfig } from './auth-config.ts';
+
 export interface Config {
   /** In the file's order, which is the order of merged lists. Disabled servers are left out. */
   readonly servers: readonly ServerConfig[];
@@ -81,6 +83,8 @@ export interface GatewayConfig {
   /** The only source of our own URLs; as configured, without a trailing slash. */
   readonly publicUrl: string;
   readonly insecure: boolean;
+  /** Undefined: nobody signs in, everyone is anonymous. */
+  readonly auth: AuthConfig | undefined;
   readonly trustedProxies: readonly string[];
   readonly origins: readonly string[];
   readonly hosts: readonly string[];

@@ -1,6 +1,6 @@
 // Keys of `gateway` whose capability is not built yet: their shape is promised, their use refused.
 import { Type } from 'typebox';
-import { accessSchema, authSchema } from './access-schema.ts';
+import { accessSchema } from './access-schema.ts';
 import { choice, duration, integer, LATER, later, list, map, section, text } from './schema-kinds.ts';
 
 const secretText = (description: string) => text({ description, secret: true });
@@ -48,7 +48,6 @@ const namesSchema = Object.assign(
 
 export const laterGatewayKeys = {
   names: namesSchema,
-  auth: later(authSchema),
   access: later(accessSchema),
   limits: later(
     list(limitSchema, {

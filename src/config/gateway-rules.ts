@@ -11,19 +11,28 @@ export function publicUrlMissing(host: string, publicUrl: string | undefined): F
   );
 }
 
-export function openWithoutSignIn(host: string, insecure: boolean): Fault | undefined {
-  if (insecure || isLoopbackHost(host)) return undefined;
+export interface SignInKeys {
+  readonly host: string;
+  readonly insecure: boolean;
+  /** Whether `gateway.auth` is there. */
+  readonly hasAuth: boolean;
+}
+
+export function openWithoutSignIn({ host, insecure, hasAuth }: SignInKeys): Fault | undefined {
+  if (hasAuth || insecure || isLoopbackHost(host)) return undefined;
   return fault(
     'without gateway.auth Portico listens on a loopback address only',
-    'Listen on 127.0.0.1, or set gateway.insecure: true if whoever reaches the port may use every server.',
+    'Set gateway.auth, or set gateway.insecure: true if whoever reaches the port may use every server.',
   );
 }
 
-export function insecureDoubt(host: string, insecure: boolean): Fault | undefined {
-  if (!insecure || isLoopbackHost(host)) return undefined;
+export function insecureDoubt({ host, insecure, hasAuth }: SignInKeys): Fault | undefined {
+  if (!insecure) return undefined;
+  if (hasAuth) return fault('insecure means nothing beside gateway.auth, which holds', 'Remove it.');
+  if (isLoopbackHost(host)) return undefined;
   return fault(
     'INSECURE: whoever reaches this address uses every server without sign-in',
-    'Set gateway.auth once it is available.',
+    'Set gateway.auth.',
   );
 }
 

@@ -1,6 +1,7 @@
 // `gateway`: Portico itself, as far as it is built. What comes later stands in the later-*-schema files.
 import { Type } from 'typebox';
 import { HOST_PATTERN } from './addresses.ts';
+import { authSchema } from './auth-schema.ts';
 import {
   byteSize,
   choice,
@@ -225,4 +226,10 @@ const hostKeys = {
   ),
 };
 
-export const gatewayKeys = { ...addressKeys, ...edgeKeys, ...stateKeys, ...hostKeys };
+export const gatewayKeys = {
+  ...addressKeys,
+  ...edgeKeys,
+  auth: Type.Optional(authSchema),
+  ...stateKeys,
+  ...hostKeys,
+};

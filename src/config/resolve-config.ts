@@ -1,6 +1,7 @@
 // From a valid file to the configuration that the rest of the code sees: numbers for units, texts for files, absolute
 // paths, slugs.
 import { resolve } from 'node:path';
+import type { AuthConfig } from './auth-config.ts';
 import { parseByteSize } from './byte-size.ts';
 import type { Config, GatewayConfig, ServerConfig } from './config.ts';
 import { parseDuration } from './duration.ts';
@@ -97,6 +98,7 @@ function resolveGateway(section: GatewaySection, pem: ResolveInput['pem']): Gate
     admin: admin === false ? undefined : { ...admin, hosts: lowerCase(admin.hosts), token: admin.token },
     publicUrl: section.publicUrl ?? defaultPublicUrl({ host, port, tls: listen.tls !== undefined }),
     insecure: section.insecure,
+    auth: section.auth && resolveAuth(section.auth),
     trustedProxies: section.trustedProxies,
     origins: section.origins,
     hosts: lowerCase(section.hosts),
@@ -123,6 +125,15 @@ function resolveGateway(section: GatewaySection, pem: ResolveInput['pem']): Gate
     drain: { delayMs: milliseconds(drain.delay), graceMs: milliseconds(drain.grace) },
     log: { ...section.log },
   };
+}
+
+function resolveAuth(auth: NonNullable<GatewaySection['auth']>): AuthConfig {
+  const issuers = auth.issuers.map(({ jwksUri, introspection, ...issuer }) => ({
+    ...issuer,
+    jwksUri,
+    introspection: introspection && { ...introspection },
+  }));
+  return { ...auth, issuers };
 }
 
 function texts(tls: ServerEntry['tls'], pem: ResolveInput['pem']) {

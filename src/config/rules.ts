@@ -1,5 +1,6 @@
 // Every rule that looks beyond a single value, each a pure function elsewhere, joined here with the keys it is about.
 import { hostValueFault, isEverywhere, originFault, rangeFault } from './addresses.ts';
+import * as authRules from './auth-rules.ts';
 import type { Fault } from './fault.ts';
 import * as gatewayRules from './gateway-rules.ts';
 import { publicUrlDoubt, publicUrlFault } from './public-url.ts';
@@ -88,10 +89,11 @@ function checkGateway(gateway: ConfigFile['gateway'], ledger: Ledger): void {
     if (publicUrlFault(publicUrl) === undefined) ledger.warn(publicUrlDoubt(publicUrl), url);
   }
   ledger.refuse(gatewayRules.publicUrlMissing(listen.host, publicUrl), host, { reads: [url] });
-  ledger.refuse(gatewayRules.openWithoutSignIn(listen.host, insecure), host, {
-    reads: [['gateway', 'insecure']],
-  });
-  ledger.warn(gatewayRules.insecureDoubt(listen.host, insecure), ['gateway', 'insecure'], [host]);
+  const signIn = { host: listen.host, insecure, hasAuth: gateway.auth !== undefined };
+  const auth = ['gateway', 'auth'];
+  ledger.refuse(gatewayRules.openWithoutSignIn(signIn), host, { reads: [auth, ['gateway', 'insecure']] });
+  ledger.warn(gatewayRules.insecureDoubt(signIn), ['gateway', 'insecure'], [auth, host]);
+  if (gateway.auth !== undefined) checkAuth(gateway.auth, auth, ledger);
   if (admin !== false) {
     const adminHost = ['gateway', 'admin', 'host'];
     ledger.warn(gatewayRules.adminTokenDoubt(admin.host, admin.token), adminHost, [
@@ -113,6 +115,46 @@ function checkGateway(gateway: ConfigFile['gateway'], ledger: Ledger): void {
   ledger.warn(gatewayRules.bodyLimitDoubt(gateway.bodyLimit, gateway.maxBuffered), bodyLimit, [
     ['gateway', 'maxBuffered'],
   ]);
+}
+
+function checkAuth(auth: NonNullable<ConfigFile['gateway']['auth']>, path: Path, ledger: Ledger): void {
+  const issuers = [...path, 'issuers'];
+  const apiKeys = [...path, 'apiKeys'];
+  ledger.refuse(authRules.nobodyFault(auth), path, { on: 'key', reads: [issuers, apiKeys] });
+  for (const [index, { issuer, jwksUri, introspection }] of auth.issuers.entries()) {
+    const at = (...keys: string[]): Path => [...issuers, index, ...keys];
+    ledger.refuse(authRules.issuerFault(issuer), at('issuer'));
+    ledger.warn(authRules.plainHttpDoubt(issuer), at('issuer'));
+    const endpoints = [
+      [jwksUri, at('jwksUri')],
+      [introspection?.endpoint, at('introspection', 'endpoint')],
+    ] as const;
+    for (const [endpoint, place] of endpoints) {
+      if (endpoint === undefined) continue;
+      ledger.refuse(authRules.endpointFault(endpoint), place);
+      ledger.warn(authRules.plainHttpDoubt(endpoint), place);
+    }
+  }
+  for (const index of authRules.secondIntrospections(auth)) {
+    ledger.refuse(authRules.SECOND_INTROSPECTION, [...issuers, index, 'introspection'], { on: 'key' });
+  }
+  refuseRepeated(auth.issuers, 'issuer', issuers, ledger);
+  refuseRepeated(auth.apiKeys, 'name', apiKeys, ledger);
+  refuseRepeated(auth.apiKeys, 'sha256', apiKeys, ledger);
+  for (const key of ['scopesSupported', 'requiredScopes'] as const) {
+    ledger.warn(authRules.offlineAccessDoubt(auth[key]), [...path, key]);
+  }
+}
+
+function refuseRepeated<Key extends string>(
+  entries: readonly Readonly<Record<Key, string>>[],
+  key: Key,
+  path: Path,
+  ledger: Ledger,
+): void {
+  for (const index of authRules.repeated(entries.map((entry) => entry[key]))) {
+    ledger.refuse({ message: 'an entry above has the same', hint: 'Remove one.' }, [...path, index, key]);
+  }
 }
 
 const TRUSTS_EVERYBODY: Fault = {

@@ -148,7 +148,6 @@ testBadConfigs('a value of the wrong kind says what is expected', [
 ]);
 
 const GATEWAY_LATER = [
-  'auth',
   'access',
   'limits',
   'redis',

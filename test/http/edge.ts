@@ -5,6 +5,7 @@ import type { GatewayConfig } from '../../src/config/config.ts';
 import type { FailureCode } from '../../src/errors.ts';
 import type { HttpTiming } from '../../src/http/http-timing.ts';
 import { createPublicServer, type PublicServer } from '../../src/http/server.ts';
+import type { SignIn } from '../../src/http/sign-in.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import type { ExchangeRecord } from '../../src/telemetry/exchange-record.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
@@ -13,6 +14,7 @@ export interface EdgeOptions {
   /** In place of the pipeline; without one, every request is answered with what arrived. */
   handle?(exchange: Exchange): Promise<void> | void;
   readonly config?: Partial<GatewayConfig>;
+  readonly signIn?: SignIn;
   isDraining?(): boolean;
   readonly timing?: Partial<HttpTiming>;
 }
@@ -50,6 +52,7 @@ export async function startEdge(t: TestContext, options: EdgeOptions = {}): Prom
       events.emit('settled', record);
     },
     onRefused: (code) => refused.push(code),
+    ...(options.signIn && { signIn: options.signIn }),
     isDraining: () => options.isDraining?.() ?? false,
     timing: { closeFlushMs: 50, ...options.timing },
   });

@@ -123,6 +123,7 @@ function gatewayConfig(changes: Partial<GatewayConfig>): GatewayConfig {
     admin: { ...loopback, hosts: [], token: undefined },
     publicUrl: 'http://127.0.0.1',
     insecure: false,
+    auth: undefined,
     trustedProxies: [],
     origins: [],
     hosts: [],
