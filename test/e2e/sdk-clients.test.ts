@@ -38,8 +38,14 @@ for (const { name, script, era, over } of SERVERS) {
 
     before(async () => {
       server = over === 'http' ? await startHttpServer(script) : undefined;
-      const upstream = server ? { url: server.url } : stdioCommand(script);
-      gateway = await startGateway({ config: { mcpServers: { sdk: upstream } } });
+      // A secret on its way to the server, which no line of the log may hold (F58).
+      const secret = `canary-${randomUUID()}`;
+      const stdio = stdioCommand(script);
+      const sdk = server
+        ? { url: server.url, headers: { 'X-Api-Key': '${UPSTREAM_KEY}' } }
+        : { ...stdio, env: { ...stdio.env, API_KEY: '${UPSTREAM_KEY}' } };
+      const config = { mcpServers: { sdk }, gateway: { log: { level: 'trace' } } };
+      gateway = await startGateway({ config, env: { UPSTREAM_KEY: secret }, secrets: [secret] });
     });
     after(async () => {
       assert.equal(await gateway.stop(), 0);
