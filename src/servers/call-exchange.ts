@@ -106,53 +106,53 @@ async function readJsonAnswer(answer: HttpAnswer, options: CallExchangeOptions):
 class CallStream {
   readonly #options: CallExchangeOptions;
   readonly #point = new ResumePoint();
-  #answered = false;
 
   constructor(options: CallExchangeOptions) {
     this.#options = options;
   }
 
   async follow(first: HttpAnswer): Promise<void> {
-    let answer: HttpAnswer | undefined = first;
+    let failure = await this.#read(first);
     let fruitless = 0;
-    let failure: unknown;
-    for (;;) {
-      if (answer !== undefined) failure = await this.#read(answer);
-      if (this.#answered) return;
+    while (failure !== undefined) {
       fruitless = this.#point.takeProgress() ? 0 : fruitless + 1;
       if (!this.#mayResume(failure) || fruitless > MAX_FRUITLESS_RESUMES) throw failure;
       await delay(reconnectDelayMs(this.#point.retryMs, fruitless), undefined, this.#options);
-      try {
-        answer = await this.#reopen();
-      } catch (thrown) {
-        answer = undefined;
-        failure = thrown;
-      }
+      failure = await this.#resume();
     }
   }
 
-  /** @returns why the stream is over without the response */
+  /** @returns why the stream is over without the response; undefined when there was one */
   async #read(answer: HttpAnswer): Promise<unknown> {
     const { signal, maxMessageBytes } = this.#options;
     const openedAt = performance.now();
     let linger: NodeJS.Timeout | undefined;
+    const onMessageData = (data: string) => {
+      this.#point.progressed();
+      if (receive(Buffer.from(data), this.#options)) {
+        linger ??= setTimeout(() => answer.body.destroy(), LINGER_MS).unref();
+      }
+    };
     try {
       await readEvents(answer, signal, maxMessageBytes, {
-        onMessageData: (data) => {
-          this.#point.progressed();
-          if (!receive(Buffer.from(data), this.#options)) return;
-          this.#answered = true;
-          linger ??= setTimeout(() => answer.body.destroy(), LINGER_MS).unref();
-        },
+        onMessageData,
         onId: (id) => this.#point.moveTo(id),
         onRetry: (delayMs) => this.#point.retryAfter(delayMs),
       });
-      return unavailable('no-response', 'the event stream ended without the response');
     } catch (thrown) {
-      return thrown;
+      if (linger === undefined) return thrown;
     } finally {
       clearTimeout(linger);
       this.#point.ended(performance.now() - openedAt);
+    }
+    return linger ? undefined : unavailable('no-response', 'the event stream ended without the response');
+  }
+
+  async #resume(): Promise<unknown> {
+    try {
+      return await this.#read(await this.#reopen());
+    } catch (thrown) {
+      return thrown;
     }
   }
 
