@@ -3,9 +3,11 @@
 export interface Accepted {
   readonly json: boolean;
   readonly events: boolean;
+  /** The client names the event stream first, at no lower weight than JSON: it would rather have one. */
+  readonly prefersEvents: boolean;
 }
 
-const BOTH: Accepted = { json: true, events: true };
+const BOTH: Accepted = { json: true, events: true, prefersEvents: false };
 const USUAL = 'application/json, text/event-stream';
 
 /** Absent or empty means both. The most specific range decides: JSON at q=0 beside a wildcard is events alone. */
@@ -16,11 +18,15 @@ export function readAccept(header: string | undefined): Accepted {
     const [range = '', ...parameters] = item.split(';');
     quality.set(range.trim().toLowerCase(), qualityOf(parameters));
   }
-  const allows = (type: string, group: string) =>
-    (quality.get(type) ?? quality.get(group) ?? quality.get('*/*') ?? 0) > 0;
+  const weigh = (type: string, group: string) =>
+    quality.get(type) ?? quality.get(group) ?? quality.get('*/*') ?? 0;
+  const json = weigh('application/json', 'application/*');
+  const events = weigh('text/event-stream', 'text/*');
+  const [first] = quality.keys();
   return {
-    json: allows('application/json', 'application/*'),
-    events: allows('text/event-stream', 'text/*'),
+    json: json > 0,
+    events: events > 0,
+    prefersEvents: first === 'text/event-stream' && events > 0 && events >= json,
   };
 }
 

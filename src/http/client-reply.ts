@@ -9,7 +9,7 @@ import { writeJson } from '../protocol/json-text.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Accepted } from './accept-header.ts';
 import type { BufferHold } from './buffer-budget.ts';
-import { type ChallengeKind, errorMessage, errorResponse, type FailureContext } from './error-response.ts';
+import { type ChallengeFor, errorMessage, errorResponse, type FailureContext } from './error-response.ts';
 import { EVENT_STREAM, eventFrame, KEEP_ALIVE_COMMENT, primingFrame } from './event-frame.ts';
 import type { KeepAliveComments } from './keep-alive-comments.ts';
 
@@ -28,7 +28,7 @@ export interface HttpReplyOptions {
   isLastAnswer(): boolean;
   /** Called for each failure that is told to the client. */
   onFailure(error: GatewayError): void;
-  readonly challenge?: (kind: ChallengeKind, error: GatewayError) => string;
+  readonly challenge?: ChallengeFor | undefined;
 }
 
 /** Smaller answers fit the socket's own buffer and are not worth counting. */
@@ -122,7 +122,7 @@ export class HttpReply implements ClientReply {
     if (this.#state === 'ended') return;
     record.outcome ??= error.code;
     record.reason ??= error.details.reason;
-    const context: FailureContext = { era, idText, incidentId: record.id, ...(challenge && { challenge }) };
+    const context: FailureContext = { era, idText, incidentId: record.id, challenge };
     if (this.#endsAsEvent(failureFor(error.code, era).status)) {
       this.openStream();
       // Without an id the client could not tell whose failure this is.

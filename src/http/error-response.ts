@@ -1,9 +1,8 @@
 // From a failure to what a client is told: status, headers, JSON. Pure, and the only place that does it.
+import type { ChallengeKind } from '../access/bearer-challenge.ts';
 import { errorObject, FAILURES, failureFor, type GatewayError } from '../errors.ts';
 import type { Era } from '../protocol/era.ts';
 import { writeJson } from '../protocol/json-text.ts';
-
-export type ChallengeKind = 'missing_token' | 'invalid_token' | 'insufficient_scope';
 
 export interface FailureContext {
   readonly era: Era;
@@ -11,9 +10,11 @@ export interface FailureContext {
   readonly idText: string | undefined;
   /** Names the exchange; told to the client only with an `internal` failure. */
   readonly incidentId: string;
-  /** The value of `WWW-Authenticate` for this exchange. */
-  readonly challenge?: (kind: ChallengeKind, error: GatewayError) => string;
+  /** Words the `WWW-Authenticate` of this exchange; a bare one without it. */
+  readonly challenge?: ChallengeFor | undefined;
 }
+
+export type ChallengeFor = (kind: ChallengeKind, error: GatewayError) => string;
 
 export interface ErrorResponse {
   readonly status: number;

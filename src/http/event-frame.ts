@@ -8,7 +8,10 @@ export function eventFrame(json: string, eventId: string | undefined): string {
   return eventId === undefined ? `data: ${json}\n\n` : `id: ${eventId}\ndata: ${json}\n\n`;
 }
 
+/** How long a client that lost its connection waits before it asks for the rest. */
+const RETRY_MS = 1_000;
+
 /** An id with empty data: where to resume from before the first message (2025-11-25, transports). */
 export function primingFrame(eventId: string): string {
-  return `id: ${eventId}\ndata:\n\n`;
+  return `id: ${eventId}\nretry: ${RETRY_MS}\ndata:\n\n`;
 }

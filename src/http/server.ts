@@ -21,6 +21,7 @@ import { createHttpListener } from './http-listener.ts';
 import { DEFAULT_HTTP_TIMING, type HttpTiming } from './http-timing.ts';
 import { KeepAliveComments } from './keep-alive-comments.ts';
 import { registerMcpRoute } from './mcp-route.ts';
+import { challengeFor, type SignIn } from './sign-in.ts';
 
 export interface PublicServerOptions {
   readonly config: GatewayConfig;
@@ -31,6 +32,8 @@ export interface PublicServerOptions {
   onSettled(record: ExchangeRecord): void;
   /** Once for each request that ended before it became an exchange. */
   onRefused?(code: FailureCode): void;
+  /** Undefined: everyone is anonymous. */
+  readonly signIn?: SignIn;
   /** True while answers should ask clients to connect anew, elsewhere; requests are still served. */
   isDraining?(): boolean;
   readonly timing?: Partial<HttpTiming>;
@@ -54,7 +57,7 @@ export interface PublicServer {
 }
 
 export async function createPublicServer(options: PublicServerOptions): Promise<PublicServer> {
-  const { config, logger, handleExchange, onSettled } = options;
+  const { config, logger, signIn, handleExchange, onSettled } = options;
   const timing = { ...DEFAULT_HTTP_TIMING, ...options.timing };
   const budget = new BufferBudget(config.maxBufferedBytes);
   const keepAlive = new KeepAliveComments(timing.keepAliveCommentMs);
@@ -89,6 +92,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     timing,
     budget,
     keepAlive,
+    signIn,
     checkCaller,
     isStopping,
     isLastAnswer,
@@ -120,6 +124,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
       era: eraOfHeader(headerValue(request.headers, VERSION_HEADER)) ?? 'legacy',
       idText: undefined,
       incidentId: request.id,
+      challenge: challengeFor(signIn, edge.record.view),
     });
     const answer = { status, headers: [...edge.headers, ...headers], body };
     answerEarly(request.raw, reply.raw, answer, { timing, closing: isLastAnswer() });

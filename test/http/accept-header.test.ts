@@ -37,9 +37,28 @@ const READINGS: readonly (readonly [string | undefined, { json: boolean; events:
 
 for (const [header, expected] of READINGS) {
   test(`F38: Accept ${header === undefined ? 'absent' : JSON.stringify(header)}`, () => {
-    assert.deepEqual(readAccept(header), expected);
+    const { json, events } = readAccept(header);
+    assert.deepEqual({ json, events }, expected);
   });
 }
+
+test('a client that names the event stream first, at no lower weight, would rather have one', () => {
+  for (const header of [
+    'text/event-stream, application/json',
+    'text/event-stream',
+    'text/event-stream;q=0.5, */*;q=0.5',
+  ]) {
+    assert.equal(readAccept(header).prefersEvents, true, header);
+  }
+  for (const header of [
+    undefined,
+    '*/*',
+    'application/json, text/event-stream',
+    'text/event-stream;q=0.5, application/json',
+  ]) {
+    assert.equal(readAccept(header).prefersEvents, false, header);
+  }
+});
 
 test('F38: only an Accept that can match neither type is refused', async (t) => {
   const { url } = await startEdge(t);
@@ -54,7 +73,8 @@ test('F38: only an Accept that can match neither type is refused', async (t) => 
 
 test('F38: two Accept lines count as one list', async (t) => {
   const { port } = await startEdge(t, {
-    handle: ({ reply }) => reply.respond('1', { result: { ...reply.accepts } }),
+    handle: ({ reply }) =>
+      reply.respond('1', { result: { json: reply.accepts.json, events: reply.accepts.events } }),
   });
   const client = await RawClient.open(t, port);
   client.send(

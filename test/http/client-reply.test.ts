@@ -61,7 +61,7 @@ test('a stream opens by itself when the hold is over, with the priming event fir
   });
   const response = await post(`${url}/mcp`, '{}', { 'Accept-Encoding': 'gzip, br' });
   assert.equal(response.headers.get('content-encoding'), null);
-  assert.equal(await response.text(), `${COMMENT}id: stream-1:0\ndata:\n\n${RESULT_EVENT}`);
+  assert.equal(await response.text(), `${COMMENT}id: stream-1:0\nretry: 1000\ndata:\n\n${RESULT_EVENT}`);
 });
 
 test('the hold never opens a stream for a client that takes JSON alone; its messages are dropped', async (t) => {

@@ -1,0 +1,18 @@
+// What the HTTP edge needs of authentication: who is calling, and how to say that nobody is.
+import type { Challenge } from '../access/bearer-challenge.ts';
+import type { SignInAttempt } from '../access/bearer-token.ts';
+import type { Principal } from '../access/principal.ts';
+import type { ChallengeFor } from './error-response.ts';
+
+export interface SignIn {
+  /** @throws GatewayError token-missing, token-invalid, scope-insufficient, issuer-unavailable */
+  authenticate(attempt: SignInAttempt): Promise<Principal>;
+  /** The value of `WWW-Authenticate`. */
+  challenge(challenge: Challenge): string;
+}
+
+/** The challenges of one view. */
+export function challengeFor(signIn: SignIn | undefined, view: string | undefined): ChallengeFor | undefined {
+  if (signIn === undefined) return undefined;
+  return (kind, { details }) => signIn.challenge({ kind, view, scopes: details.scopes });
+}

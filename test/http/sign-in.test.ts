@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Challenge } from '../../src/access/bearer-challenge.ts';
+import type { SignInAttempt } from '../../src/access/bearer-token.ts';
+import { ANONYMOUS, type Principal } from '../../src/access/principal.ts';
+import { GatewayError } from '../../src/errors.ts';
+import type { SignIn } from '../../src/http/sign-in.ts';
+import { post, startEdge } from './edge.ts';
+import { head, RawClient } from './raw-client.ts';
+
+const ALICE: Principal = { ...ANONYMOUS, issuer: 'https://idp.example', subject: 'alice' };
+
+/** Lets one token in, and words challenges so that a test can read them. */
+function doorkeeper(): SignIn & { attempts: SignInAttempt[] } {
+  const attempts: SignInAttempt[] = [];
+  return {
+    attempts,
+    async authenticate(attempt) {
+      attempts.push(attempt);
+      if (attempt.authorization === undefined) throw new GatewayError('token-missing');
+      if (attempt.authorization.join() !== 'Bearer good') throw new GatewayError('token-invalid');
+      return ALICE;
+    },
+    challenge: (challenge: Challenge) => `Test ${JSON.stringify(challenge)}`,
+  };
+}
+
+test('F48: on every method of every view, who has no token is challenged, before any body is read', async (t) => {
+  const { port, settled } = await startEdge(t, { signIn: doorkeeper() });
+  for (const method of ['POST', 'GET', 'DELETE']) {
+    for (const path of ['/mcp', '/mcp/no-such-server']) {
+      const client = await RawClient.open(t, port);
+      client.send(head(`${method} ${path} HTTP/1.1`, 'Content-Length: 100', 'Accept: text/html'));
+      const answer = await client.until('}}');
+      assert.match(answer, /^HTTP\/1.1 401 Unauthorized\r\n/);
+      const view = path === '/mcp' ? '' : ',"view":"no-such-server"';
+      assert.ok(answer.includes(`WWW-Authenticate: Test {"kind":"missing_token"${view}}\r\n`), answer);
+      assert.match(
+        answer,
+        /\{"jsonrpc":"2.0","error":\{"code":4010,"message":"An access token is required"\}\}$/,
+      );
+    }
+  }
+  assert.equal(settled.filter(({ outcome }) => outcome === 'token-missing').length, settled.length);
+});
+
+test('F48: a token that is no good is challenged as such, and the browser may read it', async (t) => {
+  const { url } = await startEdge(t, { signIn: doorkeeper() });
+  const response = await post(`${url}/mcp`, '{}', {
+    Authorization: 'Bearer bad',
+    Origin: 'http://localhost:1',
+  });
+  assert.equal(response.status, 401);
+  assert.equal(response.headers.get('www-authenticate'), 'Test {"kind":"invalid_token"}');
+  assert.equal(response.headers.get('access-control-allow-origin'), 'http://localhost:1');
+});
+
+test('F53: a preflight needs no token', async (t) => {
+  const signIn = doorkeeper();
+  const { url } = await startEdge(t, { signIn });
+  const headers = { Origin: 'http://localhost:1', 'Access-Control-Request-Method': 'POST' };
+  assert.equal((await fetch(`${url}/mcp`, { method: 'OPTIONS', headers })).status, 204);
+  assert.equal((await fetch(`${url}/mcp`, { method: 'PUT', headers })).status, 405);
+  assert.deepEqual(signIn.attempts, []);
+});
+
+test('who is let in is the principal of the exchange', async (t) => {
+  let principal: Principal | undefined;
+  const { url } = await startEdge(t, {
+    signIn: doorkeeper(),
+    handle: (exchange) => {
+      principal = exchange.principal;
+      exchange.reply.accept();
+    },
+  });
+  assert.equal((await post(`${url}/mcp`, '{}', { Authorization: 'Bearer good' })).status, 202);
+  assert.deepEqual(principal, ALICE);
+});
+
+test('each Authorization line is shown by itself, and whether the query holds a token', async (t) => {
+  const signIn = doorkeeper();
+  const { port } = await startEdge(t, { signIn });
+  for (const target of ['/mcp?access_token=x', '/mcp?a=b&access%5Ftoken', '/mcp/docs?token=x']) {
+    const client = await RawClient.open(t, port);
+    const lines = ['Authorization: Bearer one', 'authorization: Bearer two, Bearer three'];
+    await client.send(`${head(`POST ${target} HTTP/1.1`, ...lines, 'Content-Length: 2')}{}`).until('}}');
+  }
+  const authorization = ['Bearer one', 'Bearer two, Bearer three'];
+  assert.deepEqual(signIn.attempts, [
+    { authorization, tokenInQuery: true, view: undefined },
+    { authorization, tokenInQuery: true, view: undefined },
+    { authorization, tokenInQuery: false, view: 'docs' },
+  ]);
+});
+
+test('F50: a call that needs more scopes is challenged with all of them at once', async (t) => {
+  const { url } = await startEdge(t, {
+    signIn: doorkeeper(),
+    handle: ({ reply }) =>
+      reply.fail(new GatewayError('scope-insufficient', { scopes: ['a', 'b'] }), '1', 'modern'),
+  });
+  const response = await post(`${url}/mcp/docs`, '{}', { Authorization: 'Bearer good' });
+  assert.equal(response.status, 403);
+  assert.equal(
+    response.headers.get('www-authenticate'),
+    'Test {"kind":"insufficient_scope","view":"docs","scopes":["a","b"]}',
+  );
+});
+
+test('an issuer that cannot be asked is no fault of the token: 503, and no challenge', async (t) => {
+  const signIn = {
+    ...doorkeeper(),
+    authenticate: () => Promise.reject(new GatewayError('issuer-unavailable')),
+  };
+  const { url } = await startEdge(t, { signIn });
+  const response = await post(`${url}/mcp`, '{}', { Authorization: 'Bearer good' });
+  assert.equal(response.status, 503);
+  assert.equal(response.headers.get('www-authenticate'), null);
+});
