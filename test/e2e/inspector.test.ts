@@ -49,27 +49,39 @@ describe('the Inspector', () => {
     await http.stop();
   });
 
-  for (const over of ['stdio', 'http'] as const) {
-    for (const era of ['legacy', 'modern'] as const) {
-      const server = over === 'stdio' ? 'a legacy stdio server' : 'a modern HTTP server';
-      test(`in its ${era} mode lists, calls, reads and gets from ${server}`, async () => {
-        const url = gateways.get(over)?.url ?? '';
-        const list = (await inspect(url, era, '--method', 'tools/list')) as { tools: { name: string }[] };
-        assert.ok(list.tools.some(({ name }) => name === 'echo'));
+  const add = ['--method', 'tools/call', '--tool-name', 'add', '--tool-args-json', '{"a":2,"b":3}'];
+  const urlOf = (over: 'stdio' | 'http') => gateways.get(over)?.url ?? '';
 
-        const add = ['--method', 'tools/call', '--tool-name', 'add', '--tool-args-json', '{"a":2,"b":3}'];
-        const sum = (await inspect(`${url}/notes`, era, ...add)) as { structuredContent: unknown };
-        assert.deepEqual(sum.structuredContent, { sum: 5 });
+  for (const [over, era] of [
+    ['stdio', 'legacy'],
+    ['http', 'modern'],
+  ] as const) {
+    test(`in its ${era} mode lists, calls, reads and gets from a ${era} server over ${over}`, async () => {
+      const url = urlOf(over);
+      const list = (await inspect(url, era, '--method', 'tools/list')) as { tools: { name: string }[] };
+      assert.ok(list.tools.some(({ name }) => name === 'echo'));
 
-        const read = (await inspect(url, era, '--method', 'resources/read', '--uri', WELCOME.uri)) as {
-          contents: { text: string }[];
-        };
-        assert.equal(read.contents[0]?.text, WELCOME.text);
+      const sum = (await inspect(url, era, ...add)) as { structuredContent: unknown };
+      assert.deepEqual(sum.structuredContent, { sum: 5 });
 
-        const get = ['--method', 'prompts/get', '--prompt-name', 'greet', '--prompt-args', 'name=Ada'];
-        const prompt = (await inspect(url, era, ...get)) as { messages: { content: { text: string } }[] };
-        assert.equal(prompt.messages[0]?.content.text, greeting('Ada'));
-      });
-    }
+      const read = (await inspect(url, era, '--method', 'resources/read', '--uri', WELCOME.uri)) as {
+        contents: { text: string }[];
+      };
+      assert.equal(read.contents[0]?.text, WELCOME.text);
+
+      const get = ['--method', 'prompts/get', '--prompt-name', 'greet', '--prompt-args', 'name=Ada'];
+      const prompt = (await inspect(url, era, ...get)) as { messages: { content: { text: string } }[] };
+      assert.equal(prompt.messages[0]?.content.text, greeting('Ada'));
+    });
+  }
+
+  for (const [over, era, serverEra] of [
+    ['stdio', 'modern', 'legacy'],
+    ['http', 'legacy', 'modern'],
+  ] as const) {
+    test(`in its ${era} mode calls a ${serverEra} server over ${over}, on the server's own view`, async () => {
+      const sum = (await inspect(`${urlOf(over)}/notes`, era, ...add)) as { structuredContent: unknown };
+      assert.deepEqual(sum.structuredContent, { sum: 5 });
+    });
   }
 });
