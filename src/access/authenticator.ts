@@ -7,12 +7,14 @@ import type { FetchJson } from '../servers/fetch-json.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { decodeAccessToken, verifyAccessToken } from './access-token.ts';
 import { ApiKeys } from './api-keys.ts';
+import { bearerChallenge, type Challenge } from './bearer-challenge.ts';
 import { readBearerToken, type SignInAttempt } from './bearer-token.ts';
 import { CredentialWatch } from './credential-watch.ts';
 import { Introspection } from './introspection.ts';
 import { DEFAULT_KEY_TIMING, IssuerKeys, type KeyTiming } from './issuer-keys.ts';
 import { ANONYMOUS, type Principal } from './principal.ts';
 import { type OpenedViews, resourceIdentifiers } from './resource-identifiers.ts';
+import { type ResourceMetadata, resourceMetadata } from './resource-metadata.ts';
 import { hasScopes, type ScopeHierarchy } from './scopes.ts';
 import { TokenCache } from './token-cache.ts';
 import type { TokenFacts } from './token-claims.ts';
@@ -25,6 +27,10 @@ export interface Authenticator {
    * @throws GatewayError token-missing, token-invalid, scope-insufficient, issuer-unavailable
    */
   authenticate(attempt: SignInAttempt): Promise<Principal>;
+  /** The value of `WWW-Authenticate`. */
+  challenge(challenge: Challenge): string;
+  /** The metadata document of a view; undefined where there is nowhere to sign in. */
+  metadata(view: string | undefined): ResourceMetadata | undefined;
   /**
    * For streams: a signal that aborts when the caller's credential has expired, its key is withdrawn, or this
    * authenticator gives way to another. Watched until `done` aborts.
@@ -151,6 +157,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       }
       return principal;
     },
+    challenge: (challenge) =>
+      bearerChallenge(
+        { resources, hasMetadata: issuers.size > 0, requiredScopes: auth.requiredScopes },
+        challenge,
+      ),
+    metadata: (view) => resourceMetadata(auth, resources, view),
     watch(principal, done) {
       const { expiresAtMs } = principal;
       const isVouchedFor = () => signIns.get(principal)?.isVouchedFor() ?? true;
@@ -175,6 +187,8 @@ const FOREVER = { opens: 'every', untilMs: Number.POSITIVE_INFINITY, isVouchedFo
 function openToAll(watches: CredentialWatch): Authenticator {
   return {
     authenticate: async () => ANONYMOUS,
+    challenge: () => 'Bearer',
+    metadata: () => undefined,
     watch: (_principal, done) => watches.watch({ expiresAtMs: undefined, isVouchedFor: () => true }, done),
     warmUp() {},
     close: () => watches.endAll(),

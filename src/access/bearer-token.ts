@@ -28,10 +28,3 @@ export function readBearerToken({ authorization = [], tokenInQuery }: SignInAtte
   if (!TOKEN.test(token)) throw tokenRefused('token_malformed');
   return token;
 }
-
-/** Whether a URL's query carries a token, however the name is encoded. */
-export function hasTokenInQuery(url: string): boolean {
-  const start = url.indexOf('?');
-  if (start === -1) return false;
-  return new URLSearchParams(url.slice(start + 1)).has('access_token');
-}

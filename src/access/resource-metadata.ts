@@ -12,11 +12,11 @@ export interface ResourceMetadata {
 
 /** Undefined without issuers: a document must name at least one. */
 export function resourceMetadata(
-  auth: AuthConfig | undefined,
+  auth: AuthConfig,
   resources: ResourceIdentifiers,
   view: string | undefined,
 ): ResourceMetadata | undefined {
-  if (auth === undefined || auth.issuers.length === 0) return undefined;
+  if (auth.issuers.length === 0) return undefined;
   const scopes = askableScopes([...auth.scopesSupported, ...auth.requiredScopes]);
   return {
     resource: resources.identifierOf(view),

@@ -13,6 +13,8 @@ export type OutboundUse = 'calls' | 'streams' | 'notices';
 export interface Outbound {
   /** The agent for a server, made at its first use. It follows no redirect, caches nothing and keeps no cookie. */
   dispatcherFor(server: HttpServerConfig, use: OutboundUse): Dispatcher;
+  /** The agent for what is no server, such as issuers of tokens; the same limits, proxy and authorities. */
+  dispatcher(): Dispatcher;
   /** Lets go of a server that left the config, once its requests have ended. */
   release(server: HttpServerConfig): Promise<void>;
   /** Breaks whatever is still open. Idempotent. */
@@ -43,6 +45,7 @@ const KEEP_ALIVE = {
 
 export function createOutbound(config: OutboundConfig): Outbound {
   const agents = new Map<HttpServerConfig, Map<OutboundUse, Dispatcher>>();
+  let general: Dispatcher | undefined;
 
   return {
     dispatcherFor(server, use) {
@@ -52,6 +55,10 @@ export function createOutbound(config: OutboundConfig): Outbound {
       ofServer.set(use, agent);
       return agent;
     },
+    dispatcher() {
+      general ??= createAgent(config, undefined, 'calls');
+      return general;
+    },
     async release(server) {
       const ofServer = [...(agents.get(server)?.values() ?? [])];
       agents.delete(server);
@@ -60,12 +67,18 @@ export function createOutbound(config: OutboundConfig): Outbound {
     async close() {
       const all = [...agents.values()].flatMap((ofServer) => [...ofServer.values()]);
       agents.clear();
-      await Promise.all(all.map((agent) => agent.destroy()));
+      await Promise.all(
+        [...all, ...(general === undefined ? [] : [general])].map((agent) => agent.destroy()),
+      );
     },
   };
 }
 
-function createAgent(config: OutboundConfig, server: HttpServerConfig, use: OutboundUse): Dispatcher {
+function createAgent(
+  config: OutboundConfig,
+  server: HttpServerConfig | undefined,
+  use: OutboundUse,
+): Dispatcher {
   const limits = {
     connections: config.maxConnections?.[use] ?? MAX_CONNECTIONS[use],
     connectTimeout: CONNECT_TIMEOUT_MS,
