@@ -1,8 +1,11 @@
 // HTTP servers that fail: what the caller is told, and that nobody waits for ever.
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
+import { Agent } from 'undici';
 import { GatewayError } from '../../src/errors.ts';
+import type { ServerMessage } from '../../src/servers/transport.ts';
 import { UpstreamHttpError } from '../../src/servers/upstream-http-error.ts';
 import type { HttpFault } from '../support/faulty-http-replies.ts';
 import { failure, legacyRig, modernMeta, modernRig } from '../support/http-rig.ts';
@@ -244,4 +247,36 @@ test('F41: connections that a server closes after each answer, without a word, l
   const rig = await modernRig(t);
   rig.server.fault('tools/call', { reset: 'after-answer' });
   for (let n = 0; n < 30; n += 1) assert.equal(await rig.text('echo', { text: `${n}` }), `${n}`);
+});
+
+/** undici keeps its long timeouts on a slow clock of its own, which its own tests put forward. */
+const undiciClock = createRequire(import.meta.url)('undici/lib/util/timers.js') as { tick(ms: number): void };
+
+test("F43: ten minutes of silence are no business of the HTTP client's: the caller's deadline alone counts", async (t) => {
+  const rig = await legacyRig(t);
+  const held = Promise.withResolvers<void>();
+  rig.server.fault('POST', { holdUntil: held.promise });
+  rig.server.fault('tools/call:ask', { holdUntil: Promise.resolve() });
+  const questions: (string | number)[] = [];
+  const onMessage = (message: ServerMessage) => {
+    if ('id' in message) questions.push(message.id);
+    rig.server.changed();
+  };
+  const beforeHeaders = rig.text('echo', { text: 'at last' });
+  const afterHeaders = rig.text('ask', {}, { onMessage });
+  const plain = new Agent();
+  t.after(() => plain.destroy());
+  const { origin } = rig.server;
+  const impatient = plain.request({ origin, path: '/mcp', method: 'POST', body: '{"method":"x"}' });
+  const refused = assert.rejects(impatient, { code: 'UND_ERR_HEADERS_TIMEOUT' });
+  await rig.server.until(() => questions.length === 1 && rig.server.requests('x').length === 1);
+  for (const ms of [1_000, 600_000]) {
+    undiciClock.tick(ms);
+    await new Promise(setImmediate);
+  }
+  await refused;
+  held.resolve();
+  await rig.transport.respond(questions[0] ?? '', { result: { action: 'decline' } });
+  assert.equal(await beforeHeaders, 'at last');
+  assert.equal(await afterHeaders, '{"action":"decline"}');
 });

@@ -15,6 +15,8 @@ export interface HttpFault {
     readonly chunked?: true;
   };
   readonly delayMs?: number;
+  /** The answer, headers and all, waits for this. */
+  readonly holdUntil?: Promise<void>;
   /** Silence: without a byte, after the headers, or in the middle of the body. */
   readonly stall?: 'at-once' | 'after-headers' | 'mid-body';
   /** The connection breaks: without a byte, in the middle of the body, or once the answer is out. */
@@ -188,9 +190,10 @@ function isResponse({ data }: SseEvent): boolean {
 export async function replyAsTold(
   request: IncomingMessage,
   response: ServerResponse,
-  { answer, delayMs, stall, reset }: HttpFault,
+  { answer, delayMs, holdUntil, stall, reset }: HttpFault,
 ): Promise<boolean> {
   if (delayMs !== undefined) await delay(delayMs);
+  await holdUntil;
   if (stall === 'at-once') return true;
   if (reset === 'at-once') {
     request.socket.destroy();
