@@ -42,8 +42,8 @@ for (const { name, script, era, over } of SERVERS) {
       const secret = `canary-${randomUUID()}`;
       const stdio = stdioCommand(script);
       const sdk = server
-        ? { url: server.url, headers: { 'X-Api-Key': '${UPSTREAM_KEY}' } }
-        : { ...stdio, env: { ...stdio.env, API_KEY: '${UPSTREAM_KEY}' } };
+        ? { url: server.url, headers: { 'X-Api-Key': `\${UPSTREAM_KEY}` } }
+        : { ...stdio, env: { ...stdio.env, API_KEY: `\${UPSTREAM_KEY}` } };
       const config = { mcpServers: { sdk }, gateway: { log: { level: 'trace' } } };
       gateway = await startGateway({ config, env: { UPSTREAM_KEY: secret }, secrets: [secret] });
     });
