@@ -6,7 +6,6 @@ import {
   isMap,
   isScalar,
   isSeq,
-  LineCounter,
   type Node,
   parseDocument,
   type YAMLError,
@@ -27,6 +26,8 @@ export interface ParsedSource {
   readonly findings: readonly SyntaxFinding[];
 }
 
+type PlaceOf = (offset: number) => Place;
+
 /** Far beyond any real config, far below what aliases of aliases could unfold to. */
 const MAX_NODES = 100_000;
 const MAX_DEPTH = 64;
@@ -39,18 +40,17 @@ const TOO_LARGE = {
 export function parseSource(text: string): ParsedSource {
   const unmarked = text.replace(/^\uFEFF/, '');
   const isJson = looksLikeJson(unmarked);
-  const lines = new LineCounter();
+  const placeOf = placesIn(unmarked);
   const document = parseDocument(isJson ? blankJsonComments(unmarked) : unmarked, {
-    lineCounter: lines,
     prettyErrors: false,
     stringKeys: true,
     resolveKnownTags: false,
     logLevel: 'error',
   });
-  const findings = syntaxFindings([...document.errors, ...document.warnings], lines, isJson);
+  const findings = syntaxFindings([...document.errors, ...document.warnings], placeOf, isJson);
   if (document.errors.some((error) => error.code !== 'DUPLICATE_KEY')) return { root: undefined, findings };
 
-  const reader = new TreeReader(document, lines);
+  const reader = new TreeReader(document, placeOf);
   const root = reader.read(document.contents, 0);
   return { root: reader.isReadable ? root : undefined, findings: [...findings, ...reader.findings] };
 }
@@ -58,15 +58,15 @@ export function parseSource(text: string): ParsedSource {
 class TreeReader {
   readonly findings: SyntaxFinding[] = [];
   readonly #document: Document;
-  readonly #lines: LineCounter;
+  readonly #placeOfOffset: PlaceOf;
   #nodes = 0;
   /** The alias of the file that is being unfolded, however many it leads through. */
   #unfolding: Place | undefined;
   isReadable = true;
 
-  constructor(document: Document, lines: LineCounter) {
+  constructor(document: Document, placeOf: PlaceOf) {
     this.#document = document;
-    this.#lines = lines;
+    this.#placeOfOffset = placeOf;
   }
 
   /** `usedAt` is where a node without a place of its own (an empty value) belongs. */
@@ -111,7 +111,7 @@ class TreeReader {
 
   #placeOf(node: unknown): Place | undefined {
     const range = isMap(node) || isSeq(node) || isScalar(node) || isAlias(node) ? node.range : undefined;
-    return range ? placeAt(this.#lines, range[0]) : undefined;
+    return range ? this.#placeOfOffset(range[0]) : undefined;
   }
 }
 
@@ -120,16 +120,26 @@ function scalarValue(value: unknown): string | number | boolean | null {
   return value === null || value === undefined ? null : String(value);
 }
 
-function placeAt(lines: LineCounter, offset: number): Place {
-  const { line, col } = lines.linePos(offset);
-  return { line: Math.max(1, line), column: Math.max(1, col) };
+/** The parser's own line counter loses lines after some errors. */
+function placesIn(text: string): PlaceOf {
+  const lineStarts = [0, ...Array.from(text.matchAll(/\n/g), (match) => match.index + 1)];
+  return (offset) => {
+    let line = 0;
+    let after = lineStarts.length;
+    while (after - line > 1) {
+      const middle = (line + after) >> 1;
+      if ((lineStarts[middle] ?? 0) <= offset) line = middle;
+      else after = middle;
+    }
+    return { line: line + 1, column: offset - (lineStarts[line] ?? 0) + 1 };
+  };
 }
 
 /** One for a line: after the first slip the parser reads the rest of it wrong. */
-function syntaxFindings(errors: readonly YAMLError[], lines: LineCounter, isJson: boolean): SyntaxFinding[] {
+function syntaxFindings(errors: readonly YAMLError[], placeOf: PlaceOf, isJson: boolean): SyntaxFinding[] {
   const byLine = new Map<number, SyntaxFinding>();
   for (const error of errors) {
-    const at = error.code === 'RESOURCE_EXHAUSTION' ? START : placeAt(lines, error.pos[0]);
+    const at = error.code === 'RESOURCE_EXHAUSTION' ? START : placeOf(error.pos[0]);
     if (!byLine.has(at.line)) byLine.set(at.line, { at, ...explain(error, isJson) });
     if (error.code === 'RESOURCE_EXHAUSTION') break;
   }
