@@ -1,5 +1,7 @@
 // How connections to HTTP servers come about: TLS, authorities, client certificates, proxies.
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { HttpServerConfig } from '../../src/config/config.ts';
 import { createOutbound } from '../../src/servers/outbound.ts';
@@ -68,6 +70,9 @@ test('a client certificate opens a server that asks for one', async (t) => {
   }
 });
 
+/** undici keeps its long timeouts on a slow clock of its own, which its own tests put forward. */
+const undiciClock = createRequire(import.meta.url)('undici/lib/util/timers.js') as { tick(ms: number): void };
+
 const HOST = 'mcp.internal.test';
 
 test('requests to a plain server go through the proxy, streams and all', async (t) => {
@@ -130,6 +135,36 @@ test('a proxy that refuses, or is not there, is a failure of the way, not of the
   await assert.rejects(plain.tool('echo'), failure('server-unavailable', 'proxy-failed'));
   const nobody = await modernRig(t, { outbound: { proxy: 'http://127.0.0.1:1' } });
   await assert.rejects(nobody.tool('echo'), failure('server-unavailable', 'connect-failed'));
+});
+
+test('a proxy that never answers CONNECT is given up like a dead host, and holds nobody after that', async (t) => {
+  let tunnels = 0;
+  const asked = Promise.withResolvers<void>();
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => {
+    sockets.push(socket.on('error', () => {}));
+    socket.once('data', () => {
+      tunnels += 1;
+      asked.resolve();
+    });
+  });
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+  const { port } = silent.address() as AddressInfo;
+  const rig = await modernRig(t, {
+    outbound: { proxy: `http://127.0.0.1:${port}` },
+    url: () => `https://${HOST}/mcp`,
+  });
+  const call = assert.rejects(rig.tool('echo'), failure('server-unavailable', 'proxy-failed'));
+  await asked.promise;
+  undiciClock.tick(1_000);
+  await new Promise(setImmediate);
+  undiciClock.tick(11_000);
+  await call;
+  assert.equal(tunnels, 1);
 });
 
 test('a cancelled call through a proxy is closed behind it too', async (t) => {
