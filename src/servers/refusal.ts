@@ -56,6 +56,9 @@ interface RefusalBody {
   readonly error: JsonRpcErrorObject | undefined;
 }
 
+/** "No valid session ID provided", "Session not found", "Server not initialized": all seen in the field. */
+const SPEAKS_OF_SESSION = /\bsession\b|\bnot initialized\b/i;
+
 /**
  * By the specification a lost session is a 404 (2025-11-25, "Session Management"); much-copied server examples say
  * 400 instead, in words and without the request's id. An answer that carries our id was given by someone who read the
@@ -64,7 +67,7 @@ interface RefusalBody {
 function saysSessionLost(status: number, { request, body, text, error }: RefusalBody): boolean {
   const ours = request.id !== undefined && isJsonObject(body) && body.id === request.id;
   if (status === 404) return !(ours && error?.code === METHOD_NOT_FOUND);
-  return status === 400 && !ours && /\bsession\b/i.test(error?.message ?? text);
+  return status === 400 && !ours && SPEAKS_OF_SESSION.test(error?.message ?? text);
 }
 
 /** The body as far as it is text of a sane size that comes in time; else nothing. */

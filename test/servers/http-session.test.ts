@@ -13,6 +13,10 @@ const LOST: [name: string, refusal: { status: number; body: string }][] = [
   ['404', { status: 404, body: '' }],
   ['404 with a JSON-RPC error', { status: 404, body: sdkRefusal }],
   ['400 as the SDK examples say it', { status: 400, body: sdkRefusal }],
+  [
+    '400 as a restarted SDK server says it',
+    { status: 400, body: sdkRefusal.replace('No valid session ID provided', 'Server not initialized') },
+  ],
   ['400 in plain words', { status: 400, body: 'Bad Request: No valid session ID provided' }],
 ];
 for (const [name, refusal] of LOST) {
