@@ -40,8 +40,21 @@ const NAMED_SCHEMAS = new Set([
 /** An integer as a header may spell it; other spellings that JavaScript takes for numbers are none. */
 const INTEGER = /^-?\d+(?:\.0+)?$/;
 
+/** Definitions live as long as their list does, so each schema is read once, not once a call. */
+const KNOWN = new WeakMap<JsonObject, ParamHeaders>();
+
 /** Reads the annotations of an `inputSchema`; one anywhere but on a statically reachable primitive is invalid. */
 export function readParamHeaders(inputSchema: unknown): ParamHeaders {
+  if (!isJsonObject(inputSchema)) return { headers: [] };
+  let known = KNOWN.get(inputSchema);
+  if (known === undefined) {
+    known = readAnnotations(inputSchema);
+    KNOWN.set(inputSchema, known);
+  }
+  return known;
+}
+
+function readAnnotations(inputSchema: JsonObject): ParamHeaders {
   const headers: ParamHeader[] = [];
   const problem = collect(inputSchema, [], headers);
   if (problem !== undefined) return { invalid: problem };
@@ -93,7 +106,11 @@ export function buildParamHeaders(
   return headers;
 }
 
-function collect(schema: unknown, path: readonly string[], headers: ParamHeader[]): string | undefined {
+function collect(
+  schema: JsonValue | undefined,
+  path: readonly string[],
+  headers: ParamHeader[],
+): string | undefined {
   if (!isJsonObject(schema)) return undefined;
   if (path.length > MAX_DEPTH) return isAnnotated(schema, 0) ? `${ANNOTATION} nested too deep` : undefined;
   if (ANNOTATION in schema) {
