@@ -19,6 +19,9 @@ export interface DeadlineLimits {
   readonly maxCallTimeMs: number;
 }
 
+/** What a timer can hold; a longer time is waited for in pieces. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 export function startDeadline(limits: DeadlineLimits, parent: AbortSignal): CallDeadline {
   const controller = new AbortController();
   const expire = () => controller.abort(new GatewayError('deadline-passed'));
@@ -27,6 +30,7 @@ export function startDeadline(limits: DeadlineLimits, parent: AbortSignal): Call
   let dueAt = Math.min(performance.now() + limits.callTimeoutMs, latestAt);
   let pausedAt: number | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
   schedule();
   parent.addEventListener('abort', follow, { once: true });
   if (parent.aborted) follow();
@@ -35,7 +39,8 @@ export function startDeadline(limits: DeadlineLimits, parent: AbortSignal): Call
   function schedule(): void {
     const remainingMs = dueAt - performance.now();
     if (remainingMs <= 0) expire();
-    else if (remainingMs < Number.POSITIVE_INFINITY) timer = setTimeout(schedule, remainingMs);
+    else if (remainingMs < Number.POSITIVE_INFINITY)
+      timer = setTimeout(schedule, Math.min(remainingMs, MAX_TIMER_MS));
   }
 
   return {
@@ -48,7 +53,7 @@ export function startDeadline(limits: DeadlineLimits, parent: AbortSignal): Call
       clearTimeout(timer);
     },
     resume() {
-      if (pausedAt === undefined) return;
+      if (pausedAt === undefined || stopped) return;
       const pausedMs = performance.now() - pausedAt;
       pausedAt = undefined;
       latestAt += pausedMs;
@@ -56,6 +61,7 @@ export function startDeadline(limits: DeadlineLimits, parent: AbortSignal): Call
       schedule();
     },
     stop() {
+      stopped = true;
       clearTimeout(timer);
       parent.removeEventListener('abort', follow);
     },

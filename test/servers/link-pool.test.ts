@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openHttpTransport } from '../../src/servers/http-transport.ts';
+import { LinkPool, type LinkPoolLimits } from '../../src/servers/link-pool.ts';
+import { createOutbound } from '../../src/servers/outbound.ts';
+import { LinkInbox, ServerLink } from '../../src/servers/server-link.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { startFaultyHttpServer } from '../support/faulty-http-server.ts';
+import { failure } from '../support/http-rig.ts';
+import { httpServerConfig } from '../support/http-server-config.ts';
+import { modernMeta } from '../support/stdio-rig.ts';
+
+interface PoolRig {
+  readonly pool: LinkPool;
+  /** A link to a real server; it speaks no word before its first call. */
+  link(): ServerLink;
+  /** A start that the test lets go on. */
+  start(): Start;
+}
+interface Start {
+  readonly run: (signal: AbortSignal) => Promise<ServerLink>;
+  readonly signals: AbortSignal[];
+  finish(): ServerLink;
+  fail(error: Error): void;
+}
+
+async function openPool(t: TestContext, limits: Partial<LinkPoolLimits> = {}): Promise<PoolRig> {
+  const server = await startFaultyHttpServer({ era: 'modern' });
+  const outbound = createOutbound({ proxy: undefined, ca: undefined });
+  const logger = createLogger({ level: 'silent', secrets: [], destination: { write: () => {} } });
+  const config = httpServerConfig(server.url);
+  const pool = new LinkPool({ maxLinks: 2, idleTimeoutMs: 60_000, ...limits });
+  t.after(async () => {
+    await pool.close();
+    await outbound.close();
+    await server.close();
+  });
+  const link = () => {
+    const inbox = new LinkInbox();
+    return new ServerLink({
+      transport: openHttpTransport(config, { events: inbox, outbound, logger }),
+      peer: {
+        era: 'modern',
+        version: '2026-07-28',
+        serverInfo: undefined,
+        capabilities: {},
+        instructions: undefined,
+      },
+      identity: { name: 'portico', title: 'Portico', version: '1' },
+      limits: config,
+      inbox,
+      onClosed: (ended) => pool.forget(ended),
+    });
+  };
+  const start = () => {
+    const { promise, resolve, reject } = Promise.withResolvers<ServerLink>();
+    const signals: AbortSignal[] = [];
+    const run = (signal: AbortSignal) => {
+      signals.push(signal);
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      return promise;
+    };
+    const finish = () => {
+      const opened = link();
+      resolve(opened);
+      return opened;
+    };
+    return { run, signals, finish, fail: reject };
+  };
+  return { pool, link, start };
+}
+
+test('F12: whoever asks while a link starts shares the one start', async (t) => {
+  const { pool, start } = await openPool(t);
+  const one = start();
+  const callers = [1, 2, 3].map(() => pool.acquire('a', one.run, false));
+  assert.equal(pool.starting, 1);
+  const opened = one.finish();
+  assert.deepEqual(await Promise.all(callers), [opened, opened, opened]);
+  assert.equal(one.signals.length, 1);
+  assert.equal(await pool.acquire('a', one.run, false), opened);
+  assert.equal(pool.peek('a'), opened);
+  assert.equal(pool.starting, 0);
+});
+
+test('a start that fails is told to all who wait, and tried again by the next', async (t) => {
+  const { pool, start } = await openPool(t);
+  const bad = start();
+  const callers = [pool.acquire('a', bad.run, false), pool.acquire('a', bad.run, false)];
+  bad.fail(new Error('no'));
+  for (const caller of callers) await assert.rejects(caller, /no/);
+  const good = start();
+  const retried = pool.acquire('a', good.run, false);
+  const opened = good.finish();
+  assert.equal(await retried, opened);
+});
+
+test('F12: a release breaks a start off, and a link that comes of it all the same is closed', async (t) => {
+  const { pool, link } = await openPool(t);
+  const late = Promise.withResolvers<ServerLink>();
+  let broken: AbortSignal | undefined;
+  const starting = pool.acquire(
+    'session',
+    (signal) => {
+      broken = signal;
+      return late.promise;
+    },
+    true,
+  );
+  const released = pool.release('session');
+  assert.equal(broken?.aborted, true);
+  assert.equal(pool.peek('session'), undefined);
+  const opened = link();
+  late.resolve(opened);
+  await released;
+  assert.equal((await starting).open, false, 'nobody is left with a link that nobody will close');
+});
+
+test('F12: the next start after a release is a new one, and the old one cannot take its place', async (t) => {
+  const { pool, link, start } = await openPool(t);
+  const old = Promise.withResolvers<ServerLink>();
+  const abandoned = pool.acquire('a', () => old.promise, false);
+  const released = pool.release('a');
+  const fresh = start();
+  const acquired = pool.acquire('a', fresh.run, false);
+  const opened = fresh.finish();
+  assert.equal(await acquired, opened);
+  old.resolve(link());
+  await released;
+  await abandoned;
+  assert.equal(pool.peek('a'), opened);
+  assert.equal(opened.open, true);
+});
+
+test('closing the pool breaks off what starts, and refuses who comes', async (t) => {
+  const { pool, start } = await openPool(t);
+  const one = start();
+  const starting = pool.acquire('a', one.run, false);
+  await Promise.all([pool.close(), assert.rejects(starting, failure('draining'))]);
+  await assert.rejects(pool.acquire('b', start().run, false), failure('draining'));
+});
+
+test('a link that died makes room for another under its key', async (t) => {
+  const { pool, start } = await openPool(t);
+  const first = start();
+  const opened = pool.acquire('a', first.run, true);
+  const dead = first.finish();
+  await opened;
+  await dead.close();
+  assert.equal(pool.peek('a'), undefined);
+  const second = start();
+  const again = pool.acquire('a', second.run, true);
+  const alive = second.finish();
+  assert.equal(await again, alive);
+});
+
+test('at the cap an idle link gives way; a pinned or a busy one does not', async (t) => {
+  const { pool, start } = await openPool(t);
+  const open = async (key: string, pinned: boolean) => {
+    const starting = start();
+    const opened = pool.acquire(key, starting.run, pinned);
+    starting.finish();
+    return opened;
+  };
+  await open('pinned', true);
+  const idle = await open('idle', false);
+  const busy = await open('busy', false);
+  assert.equal(idle.open, false, 'it gave way');
+  const abort = new AbortController();
+  const params = { name: 'never', arguments: {}, _meta: modernMeta() };
+  const calling = busy.call('tools/call', params, { signal: abort.signal });
+  await assert.rejects(open('one more', false), failure('no-capacity'));
+  abort.abort(new Error('enough'));
+  await assert.rejects(calling, /enough/);
+  const last = await open('one more', false);
+  assert.equal(busy.open, false);
+  assert.equal(last.open, true);
+});
+
+test('an unused link is closed after its time, a pinned one never', async (t) => {
+  const { pool, start } = await openPool(t, { idleTimeoutMs: 50 });
+  const starts = [start(), start()] as const;
+  const opened = [pool.acquire('pinned', starts[0].run, true), pool.acquire('idle', starts[1].run, false)];
+  for (const one of starts) one.finish();
+  const [pinned, idle] = await Promise.all(opened);
+  while (idle?.open) await delay(10);
+  assert.equal(pinned?.open, true);
+});

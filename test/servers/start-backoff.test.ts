@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StartBackoff } from '../../src/servers/start-backoff.ts';
+
+const LIMITS = { firstDelayMs: 100, maxDelayMs: 1_000, sustainedMs: 60_000 };
+
+test('one failure blocks nothing; from the second on the wait doubles, up to a bound', () => {
+  const backoff = new StartBackoff(LIMITS);
+  const waits: number[] = [];
+  for (let nowMs = 0; nowMs < 80; nowMs += 10) {
+    backoff.failed(nowMs);
+    waits.push(backoff.remainingMs(nowMs));
+  }
+  assert.deepEqual(waits, [0, 100, 200, 400, 800, 1_000, 1_000, 1_000]);
+});
+
+test('the wait runs out', () => {
+  const backoff = new StartBackoff(LIMITS);
+  backoff.failed(0);
+  backoff.failed(10);
+  assert.equal(backoff.remainingMs(60), 50);
+  assert.equal(backoff.remainingMs(110), 0);
+});
+
+test('F12: a link that dies soon after its handshake resets nothing', () => {
+  const backoff = new StartBackoff(LIMITS);
+  for (let nowMs = 0; nowMs < 4_000; nowMs += 1_000) backoff.failed(nowMs, { uptimeMs: 900 });
+  assert.equal(backoff.failures, 4);
+  assert.ok(backoff.remainingMs(3_000) > 0);
+});
+
+test('F12: a link that stayed up proves the server well, so its end is a first failure', () => {
+  const backoff = new StartBackoff(LIMITS);
+  for (let nowMs = 0; nowMs < 50; nowMs += 10) backoff.failed(nowMs);
+  backoff.failed(100_000, { uptimeMs: 60_000 });
+  assert.equal(backoff.failures, 1);
+  assert.equal(backoff.remainingMs(100_000), 0);
+});
+
+test('F12: starts that fail at the same time are one failure', () => {
+  const backoff = new StartBackoff(LIMITS);
+  for (let caller = 0; caller < 10; caller += 1) backoff.failed(50 + caller, { begunAtMs: caller });
+  assert.equal(backoff.failures, 1);
+  backoff.failed(100, { begunAtMs: 70 });
+  assert.equal(backoff.failures, 2);
+});

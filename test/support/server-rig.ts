@@ -1,0 +1,48 @@
+// One `Server` with the real wires below it and nothing above. Closed when the test is over.
+import type { TestContext } from 'node:test';
+import type { ServerConfig } from '../../src/config/config.ts';
+import { transportOpener } from '../../src/servers/open-transport.ts';
+import { createOutbound } from '../../src/servers/outbound.ts';
+import { Server } from '../../src/servers/server.ts';
+import type { ServerLink } from '../../src/servers/server-link.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { modernMeta, textOf } from './stdio-rig.ts';
+
+export interface ServerRig {
+  readonly server: Server;
+  /** Log lines, as JSON. */
+  readonly logs: readonly string[];
+}
+
+export function openServer(t: TestContext, config: ServerConfig): ServerRig {
+  const logs: string[] = [];
+  const logger = createLogger({
+    level: 'debug',
+    secrets: [],
+    destination: { write: (line: string) => void logs.push(line) },
+  });
+  const outbound = createOutbound({ proxy: undefined, ca: undefined });
+  const identity = { name: 'portico', title: 'Portico', version: '0.0.0-test' };
+  const server = new Server({
+    config,
+    identity,
+    logger,
+    openTransport: transportOpener({ outbound, logger }),
+  });
+  t.after(async () => {
+    await server.close();
+    await outbound.close();
+  });
+  return { server, logs };
+}
+
+/** Calls a tool of the link's era; the text of its answer. */
+export async function callTool(
+  link: ServerLink,
+  name: string,
+  args: Record<string, string | number | boolean> = {},
+): Promise<string> {
+  const meta = link.peer.era === 'modern' ? { _meta: modernMeta() } : {};
+  const { signal } = new AbortController();
+  return textOf(await link.call('tools/call', { name, arguments: args, ...meta }, { signal }));
+}
