@@ -19,14 +19,14 @@ export function configReference(schema: SchemaNode): string {
       .filter((row) => row.path.startsWith(prefix))
       .map((row) => ({ ...row, path: row.path.slice(prefix.length) }));
   return [
-    ...['### The file', '', table(built.filter((row) => !row.path.includes('.'))), ''],
-    ...['### A server: `mcpServers.<name>`', '', table(within(SERVER)), ''],
-    ...['### Portico itself: `gateway`', '', table(within(GATEWAY)), ''],
+    ...['### The file', '', lines(built.filter((row) => !row.path.includes('.'))), ''],
+    ...['### A server: `mcpServers.<name>`', '', lines(within(SERVER)), ''],
+    ...['### Portico itself: `gateway`', '', lines(within(GATEWAY)), ''],
     '### Not available yet',
     '',
     'The schema describes these keys so that files can be planned; a file that uses one is refused.',
     '',
-    table(rows.filter((row) => row.isLater)),
+    lines(rows.filter((row) => row.isLater)),
     '',
   ].join('\n');
 }
@@ -47,15 +47,17 @@ function rowsBelow(schema: SchemaNode, prefix: string, isLater: boolean): Row[] 
   return [...own, ...anyOf.flatMap((branch) => rowsBelow(branch, prefix, isLater))];
 }
 
-/** Alternatives share keys; such a key is one line. */
-function table(rows: readonly Row[]): string {
+/** One line a key; alternatives that share a key share its line. */
+function lines(rows: readonly Row[]): string {
   const byPath = Map.groupBy(rows, (row) => row.path);
-  const lines = [...byPath].map(([path, [first, ...others]]) => {
-    const [effect, byDefault] = splitDescription(first?.schema ?? {});
-    const values = new Set([first, ...others].map((row) => valueWords(row?.schema ?? {})));
-    return `| \`${path}\` | ${cell([...values].join(', '))} | ${cell(byDefault)} | ${cell(effect)} |`;
-  });
-  return ['| key | value | default | effect |', '| --- | --- | --- | --- |', ...lines].join('\n');
+  return [...byPath]
+    .map(([path, [first, ...others]]) => {
+      const [effect, byDefault] = splitDescription(first?.schema ?? {});
+      const values = new Set([first, ...others].map((row) => valueWords(row?.schema ?? {})));
+      const value = [[...values].join(', '), byDefault].filter((words) => words !== '').join('; ');
+      return `- \`${path}\` (${value}): ${effect}`;
+    })
+    .join('\n');
 }
 
 /** Descriptions end with the default, or begin with "Required". */
@@ -64,7 +66,8 @@ function splitDescription(schema: SchemaNode): [effect: string, byDefault: strin
   const [, effect = description, byDefault = ''] = /^(.*?) ?Default: (.*)\.$/s.exec(description) ?? [];
   const isLiteral = schema.default !== undefined && byDefault !== '';
   if (description.startsWith('Required. ')) return [description.slice('Required. '.length), 'required'];
-  return [effect, isLiteral ? `\`${byDefault}\`` : byDefault];
+  if (byDefault === '') return [effect, ''];
+  return [effect, `default ${isLiteral ? `\`${byDefault}\`` : byDefault}`];
 }
 
 function valueWords(schema: SchemaNode): string {
@@ -76,8 +79,4 @@ function valueWords(schema: SchemaNode): string {
   if (schema.type === 'array') return `list of ${valueWords(schema.items ?? {})}`;
   if (schema.type === 'object') return schema.properties === undefined ? 'names and values' : 'section';
   return { string: 'text', integer: 'number', boolean: '`true`, `false`' }[schema.type ?? ''] ?? 'any';
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }

@@ -5,6 +5,7 @@ import type { AuthConfig } from './auth-config.ts';
 import { parseByteSize } from './byte-size.ts';
 import type { Config, GatewayConfig, ServerConfig } from './config.ts';
 import { parseDuration } from './duration.ts';
+import { decodePercent } from './percent-encoding.ts';
 import { defaultPublicUrl } from './public-url.ts';
 import type { ConfigFile, GatewaySection, ServerEntry } from './schema.ts';
 import { serverTypeOf } from './server-rules.ts';
@@ -79,7 +80,7 @@ function commonPart(name: string, entry: ServerEntry) {
 function withoutUserinfo(url: string, headers: ServerEntry['headers']) {
   const parsed = new URL(url);
   if (parsed.username === '' && parsed.password === '') return { url, headers: { ...headers } };
-  const credentials = `${decodeURIComponent(parsed.username)}:${decodeURIComponent(parsed.password)}`;
+  const credentials = present(decodePercent(`${parsed.username}:${parsed.password}`));
   parsed.username = '';
   parsed.password = '';
   const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;

@@ -77,13 +77,13 @@ async function lookUp(
     case 'wrong':
       return { message: piece.message, hint: piece.hint };
     case 'env': {
-      const value = sources.env[piece.name];
+      const value = variable(sources.env, piece.name);
       if (piece.fallback !== undefined) return value === undefined || value === '' ? piece.fallback : value;
       return value ?? unset(piece.name);
     }
     case 'input':
       return (
-        sources.env[piece.name] ?? {
+        variable(sources.env, piece.name) ?? {
           message: `nobody can be asked for the input ${piece.id} here`,
           hint: `Set the environment variable ${piece.name}.`,
         }
@@ -96,6 +96,11 @@ async function lookUp(
         return { message: `the file of this placeholder, ${piece.path}: ${reason}`, hint: '' };
       }
   }
+}
+
+/** Own ones: every object has a `constructor`. */
+function variable(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  return Object.hasOwn(env, name) ? env[name] : undefined;
 }
 
 const EDITOR_VARIABLES = new Set(['workspaceFolder', 'workspaceFolderBasename', 'userHome', 'pathSeparator']);

@@ -1,5 +1,6 @@
 // Writes config/portico.schema.json, and the reference in docs/configuration.md, from the schema; with --check it
 // only says whether they are as they should be. Run as a program by `npm run check` and `npm run fix`.
+import { realpathSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { configReference } from './config-reference.ts';
@@ -33,7 +34,7 @@ export async function isUpToDate({ url, text }: GeneratedFile): Promise<boolean>
   return found === text;
 }
 
-if (import.meta.main) {
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === import.meta.filename) {
   const isCheck = process.argv.includes('--check');
   for (const file of await generatedFiles()) {
     if (await isUpToDate(file)) continue;

@@ -1,6 +1,7 @@
 // Which values of a config are secrets, so that the logger can keep them out of every line: what placeholders put
 // where a credential may stand, and what is written there in plain sight.
 
+import { decodePercent } from './percent-encoding.ts';
 import type { Substitution } from './resolve-placeholders.ts';
 import type { ConfigFile, ServerEntry } from './schema.ts';
 import { SECRET } from './schema-kinds.ts';
@@ -71,17 +72,9 @@ function addUrlSecrets(secrets: Set<string>, text: string | undefined): void {
   const url = new URL(text);
   const userinfo = url.password === '' ? url.username : url.password;
   add(secrets, userinfo);
-  add(secrets, decoded(userinfo));
+  add(secrets, decodePercent(userinfo));
   for (const [name, value] of url.searchParams) {
     if (TELLING_NAME.test(name) || isUncommon(value)) add(secrets, value);
-  }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
   }
 }
 

@@ -2,6 +2,7 @@
 import { MAX_STRING_BYTES, parseByteSize } from './byte-size.ts';
 import { parseDuration } from './duration.ts';
 import { type Fault, fault } from './fault.ts';
+import { decodePercent } from './percent-encoding.ts';
 import type { ServerEntry } from './schema.ts';
 
 export type ServerType = 'stdio' | 'http' | 'sse';
@@ -42,6 +43,9 @@ export function misplacedKeys(entry: ServerEntry): string[] {
 export function serverUrlFault(url: string, headerNames: readonly string[]): Fault | undefined {
   if (!URL.canParse(url)) return fault('this is not a URL', 'As in https://mcp.example.com/mcp.');
   const { username, password } = new URL(url);
+  if (decodePercent(`${username}:${password}`) === undefined) {
+    return fault('the user or password in the url is not percent-encoded', 'Write %25 for a percent sign.');
+  }
   const hasUser = username !== '' || password !== '';
   if (hasUser && headerNames.some((name) => name.toLowerCase() === 'authorization')) {
     return fault('the url holds credentials and there is an Authorization header', 'Keep one of them.');

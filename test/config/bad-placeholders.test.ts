@@ -11,6 +11,11 @@ testBadConfigs('F59 a placeholder that stands for nothing is named', [
     hint: `Set it, or give a default: \${NOPE:-...}.`,
   },
   {
+    name: 'a name that every object has',
+    text: command(`\${constructor}`),
+    problems: 'mcpServers.a.command: the environment variable constructor is not set',
+  },
+  {
     name: 'several in one value',
     text: server(`{ command: node, args: [▸▸"\${ONE}-\${env:TWO}"] }`),
     problems: [

@@ -56,6 +56,11 @@ testBadConfigs('a server that cannot be reached as configured is refused', [
     problems: 'mcpServers.a.url: the url holds credentials and there is an Authorization header',
   },
   {
+    name: 'credentials that are not percent-encoded',
+    text: server('{ url: ▸"http://u:%zz@x" }'),
+    problems: 'mcpServers.a.url: the user or password in the url is not percent-encoded',
+  },
+  {
     name: 'a call longer than the longest call',
     text: remote('callTimeout: ▸20m'),
     problems: 'mcpServers.a.callTimeout: callTimeout is longer than maxCallTime',

@@ -54,7 +54,7 @@ test('the reference names every key once', async () => {
     const short = written.replace(/^(mcpServers\.<name>|gateway)\./, '');
     const rows = document
       .split('\n')
-      .filter((line) => line.startsWith(`| \`${written}\` |`) || line.startsWith(`| \`${short}\` |`));
+      .filter((line) => line.startsWith(`- \`${written}\` (`) || line.startsWith(`- \`${short}\` (`));
     assert.ok(rows.length >= 1, `${path} has no line`);
   }
 });
