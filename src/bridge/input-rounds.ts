@@ -8,6 +8,7 @@ import type { JsonObject } from '../protocol/json-text.ts';
 import { startDeadline } from '../servers/call-deadline.ts';
 import type { CarriedCall } from './carried-call.ts';
 import { declaredCapabilities, normalCapabilities } from './client-features.ts';
+import { fixedRoots } from './fixed-roots.ts';
 import {
   isInputRequired,
   legacyQuestion,
@@ -88,10 +89,8 @@ class ClientRefused extends Error {
 
 async function askOne(carried: CarriedCall, question: Question, signal: AbortSignal): Promise<JsonObject> {
   const { client, server, sessionCall } = carried.call;
-  const { roots } = server.config.client;
-  if (question.method === 'roots/list' && typeof roots !== 'string') {
-    return { roots: roots.map((root): JsonObject => ({ ...root })) };
-  }
+  const roots = question.method === 'roots/list' ? fixedRoots(server.config) : undefined;
+  if (roots !== undefined) return roots;
   if (client.session === undefined || sessionCall === undefined) {
     throw new GatewayError('server-unavailable', { reason: 'undeclared-question' });
   }

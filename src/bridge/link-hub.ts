@@ -16,8 +16,10 @@ export type HubListener = (message: ServerMessage) => void;
 
 export class LinkHub {
   readonly link: ServerLink;
-  /** Calls that a question may belong to. */
-  readonly askers = new Set<ParkedCall>();
+  /** Calls with an exchange attached: a question may belong to one of them. */
+  readonly #askers = new Set<ParkedCall>();
+  /** Those, and the ones that are parked. */
+  readonly #held = new Set<ParkedCall>();
   /** On a pipe, calls that may be asked something run one at a time, or no question could be told to be whose. */
   readonly turns = new TurnQueue();
   readonly logLevels: LegacyLogLevels;
@@ -42,20 +44,32 @@ export class LinkHub {
       this.#withdraw(message);
       return;
     }
-    this.logLevels.receive(message);
+    const parked = this.#held.size - this.#askers.size;
+    this.logLevels.receive(message, this.link.inFlight - parked);
     this.#onListChanged(message.method);
     for (const listener of this.#listeners) listener(message);
   }
 
   /** From here on questions may belong to `call`; those that came too early do. Returns the way out. */
   enter(call: ParkedCall): () => void {
-    this.askers.add(call);
+    this.#askers.add(call);
     for (const [question, timer] of this.#homeless) {
       clearTimeout(timer);
       call.ask(question);
     }
     this.#homeless.clear();
-    return () => this.askers.delete(call);
+    return () => this.#askers.delete(call);
+  }
+
+  /** Keeps `call` in reach for what the server takes back, parked or not. Returns the way out. */
+  hold(call: ParkedCall): () => void {
+    this.#held.add(call);
+    return () => this.#held.delete(call);
+  }
+
+  /** Calls of which the server's last word is outstanding. */
+  get held(): number {
+    return this.#held.size;
   }
 
   listen(listener: HubListener): () => void {
@@ -88,7 +102,7 @@ export class LinkHub {
       asker.ask(question);
       return;
     }
-    if (this.askers.size > 0) {
+    if (this.#askers.size > 0) {
       this.#refuse(question, 'More than one call could have asked this');
       return;
     }
@@ -101,13 +115,13 @@ export class LinkHub {
 
   /** The only call in flight that may ask; nobody else could have (BRIDGE.md, B). */
   #askerOf(_question: JsonRpcRequest): ParkedCall | undefined {
-    return this.askers.size === 1 ? [...this.askers][0] : undefined;
+    return this.#askers.size === 1 ? [...this.#askers][0] : undefined;
   }
 
   #withdraw({ params }: ServerMessage): void {
     const requestId = isJsonObject(params) ? readId(params.requestId)?.id : undefined;
     if (requestId === undefined) return;
-    for (const call of this.askers) call.withdraw(requestId);
+    for (const call of this.#held) call.withdraw(requestId);
     for (const [question, timer] of this.#homeless) {
       if (question.id !== requestId) continue;
       clearTimeout(timer);

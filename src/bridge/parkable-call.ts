@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../protocol/json-
 import type { ServerMessage } from '../servers/transport.ts';
 import type { CarriedCall } from './carried-call.ts';
 import { declaredCapabilities, missingCapability, normalCapabilities } from './client-features.ts';
+import { answerFixedRoots } from './fixed-roots.ts';
 import { modernQuestion } from './input-required.ts';
 import type { AttachedExchange, ParkedCall } from './parked-call.ts';
 
@@ -23,67 +24,92 @@ export async function carryParkable(carried: CarriedCall): Promise<'ok' | 'error
   if (id !== undefined) {
     const parked = bridge.parked.claim(id, Number(round), fingerprintOf(carried));
     exchange.parked = parked;
-    await parked.resume(exchange, isJsonObject(inputResponses) ? inputResponses : {});
+    const leave = await enterTurn(carried, parked);
+    try {
+      // Somebody else may have come with the same state while this one waited for its turn.
+      bridge.parked.claim(id, Number(round), fingerprintOf(carried));
+      await parked.resume(exchange, isJsonObject(inputResponses) ? inputResponses : {});
+    } finally {
+      leave();
+    }
     return exchange.told;
   }
   // `inputResponses` without a state of ours is a fresh call, and so is a retry after URLs that had to be visited.
   if (requestState !== undefined && requestState !== AFRESH) throw new GatewayError('state-invalid');
-  const parked = await start(carried);
+  const parked = bridge.parked.open({
+    fingerprint: fingerprintOf(carried),
+    principal: carried.call.client.principal,
+    declared: declaredOf(carried),
+    answer: (questionId, outcome) => void carried.call.link.respond(questionId, outcome),
+  });
   exchange.parked = parked;
-  await parked.attach(exchange);
+  const leave = await enterTurn(carried, parked).catch((thrown: unknown) => {
+    parked.cancel(thrown);
+    throw thrown;
+  });
+  try {
+    void run(carried, parked);
+    await parked.attach(exchange);
+  } finally {
+    leave();
+  }
   return exchange.told;
 }
 
-/** Sends the call; from here on it lives apart from the exchange. */
-async function start(carried: CarriedCall): Promise<ParkedCall> {
-  const { call, bridge, context } = carried;
-  const { link, client, server, signal } = call;
-  const declared = normalCapabilities(
-    declaredCapabilities(client.capabilities, server.config.client, { fixedRoots: true }),
-  );
+/**
+ * While an exchange is attached, questions may belong to its call. On a pipe one call at a time is in that position;
+ * one that is parked is not, or whoever abandons a question would block everyone behind it.
+ */
+async function enterTurn({ call, bridge }: CarriedCall, parked: ParkedCall): Promise<() => void> {
+  const { link, server, signal } = call;
   const hub = bridge.hubs.of(link);
   // Without features nothing can be asked; over HTTP each question comes on its own call's stream.
-  const takesTurns = link.transport.kind === 'stdio' && Object.keys(declared).length > 0;
+  const takesTurns = link.transport.kind === 'stdio' && Object.keys(parked.declared).length > 0;
   const endTurn = takesTurns ? await hub.turns.take(signal, server.config.queue.timeoutMs) : () => {};
-  const parked = bridge.parked.open({
-    fingerprint: fingerprintOf(carried),
-    principal: client.principal,
-    declared,
-    answer: (id, outcome) => void link.respond(id, outcome),
-  });
   const leave = hub.enter(parked);
-  const run = async () => {
-    const logging = await hub.logLevels.enter(context.request, (message) => parked.deliver(message));
-    try {
-      parked.finish(
-        await carried.send(withProgressToken(carried.params(), parked.id), {
-          signal: parked.upstream.signal,
-          onStarted: (clock) => {
-            parked.clock = clock;
-          },
-          onMessage: (message) => receive(parked, message, carried),
-        }),
-      );
-    } catch (thrown) {
-      parked.fail(thrown);
-    } finally {
-      logging.leave();
-      leave();
-      endTurn();
-    }
+  return () => {
+    leave();
+    endTurn();
   };
-  void run();
-  return parked;
+}
+
+/** Sends the call; it lives until the server has answered, whichever exchanges come and go. */
+async function run(carried: CarriedCall, parked: ParkedCall): Promise<void> {
+  const { call, bridge, context } = carried;
+  const hub = bridge.hubs.of(call.link);
+  const leave = hub.hold(parked);
+  const logging = await hub.logLevels.enter(context.request, {
+    isRunning: () => parked.state !== 'parked' && parked.state !== 'withdrawn',
+    deliver: (message) => parked.deliver(message),
+  });
+  try {
+    const outcome = await carried.send(withProgressToken(carried.params(), parked.id), {
+      signal: parked.upstream.signal,
+      onStarted: (clock) => {
+        parked.clock = clock;
+      },
+      onMessage: (message) => receive(parked, message, carried),
+    });
+    parked.finish(outcome);
+  } catch (thrown) {
+    parked.fail(thrown);
+  } finally {
+    logging.leave();
+    leave();
+  }
+}
+
+function declaredOf({ call: { client, server } }: CarriedCall): JsonObject {
+  return normalCapabilities(
+    declaredCapabilities(client.capabilities, server.config.client, { fixedRoots: true }),
+  );
 }
 
 /** What the wire ties to this call. */
 function receive(parked: ParkedCall, message: ServerMessage, { call: { link, server } }: CarriedCall): void {
-  if ('id' in message) {
-    const { roots } = server.config.client;
-    if (message.method === 'roots/list' && typeof roots !== 'string') {
-      void link.respond(message.id, { result: { roots: roots.map((root): JsonObject => ({ ...root })) } });
-    } else parked.ask(message);
-  } else parked.deliver(message);
+  if (answerFixedRoots(message, link, server.config)) return;
+  if ('id' in message) parked.ask(message);
+  else parked.deliver(message);
 }
 
 /** One exchange of a call that may be parked: what reaches its client, in its own terms. */
@@ -130,10 +156,7 @@ class ParkableExchange implements AttachedExchange {
   /** -32042 of 2025-11-25: the URLs become questions, the retry sends the original call afresh. */
   #requireUrls({ data, message }: JsonRpcErrorObject): void {
     const elicitations = isJsonObject(data) && Array.isArray(data.elicitations) ? data.elicitations : [];
-    const { client, server } = this.#carried.call;
-    const declared = normalCapabilities(
-      declaredCapabilities(client.capabilities, server.config.client, { fixedRoots: true }),
-    );
+    const declared = declaredOf(this.#carried);
     const inputRequests: JsonObject = {};
     for (const [index, params] of elicitations.entries()) {
       if (!isJsonObject(params)) continue;

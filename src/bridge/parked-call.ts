@@ -42,12 +42,15 @@ interface OpenQuestion extends Question {
   asked: boolean;
 }
 
+const GATHER_MS = 20;
+
 type Ending = { readonly outcome: JsonRpcOutcome } | { readonly failure: unknown };
 
 export class ParkedCall {
   readonly id: string;
   readonly fingerprint: string;
   readonly principal: string;
+  readonly declared: JsonObject;
   /** Cancels the call at the server. */
   readonly upstream = new AbortController();
   clock: Pick<CallDeadline, 'pause' | 'resume'> | undefined;
@@ -61,13 +64,14 @@ export class ParkedCall {
   #ending: Ending | undefined;
   #round = 0;
   #nextKey = 1;
-  #flushScheduled = false;
+  #gathering = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ParkedCallOptions) {
     this.id = options.id;
     this.fingerprint = options.fingerprint;
     this.principal = options.principal;
+    this.declared = options.declared;
     this.#options = options;
   }
 
@@ -116,7 +120,7 @@ export class ParkedCall {
   /** A question that belongs to this call. Refused at once where the client did not declare what it needs. */
   ask(request: JsonRpcRequest): void {
     const { id, method, params } = request;
-    const missing = missingCapability(request, this.#options.declared);
+    const missing = missingCapability(request, this.declared);
     if (missing !== undefined) {
       this.missing = missing.required;
       const code = missing.code === 'mode' ? INVALID_PARAMS : METHOD_NOT_FOUND;
@@ -158,14 +162,14 @@ export class ParkedCall {
     this.#end(reason);
   }
 
-  /** Questions that come in one go are asked in one go. */
+  /** Questions that a server puts side by side are asked side by side, though its pipe brings them one by one. */
   #scheduleAdvance(): void {
-    if (this.#flushScheduled) return;
-    this.#flushScheduled = true;
-    setImmediate(() => {
-      this.#flushScheduled = false;
+    if (this.#gathering) return;
+    this.#gathering = true;
+    setTimeout(() => {
+      this.#gathering = false;
       this.#advance();
-    });
+    }, GATHER_MS);
   }
 
   /** Does what the attached exchange is waiting for, if there is anything to do. */
@@ -173,7 +177,7 @@ export class ParkedCall {
     const exchange = this.#exchange;
     if (exchange === undefined) return;
     if (this.#ending !== undefined) this.#answer(exchange, this.#ending);
-    else if (this.#questions.size > 0) this.#park(exchange);
+    else if (this.#questions.size > 0 && !this.#gathering) this.#park(exchange);
   }
 
   #answer(exchange: AttachedExchange, ending: Ending): void {

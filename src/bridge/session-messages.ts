@@ -5,12 +5,12 @@ import type { ServerConfig } from '../config/config.ts';
 import type { ClientNotification } from '../protocol/client-message.ts';
 import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import { type JsonRpcRequest, readId } from '../protocol/json-rpc.ts';
-import type { JsonObject } from '../protocol/json-text.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import { sessionLinkKey } from './choose-link.ts';
 import { declaredCapabilities } from './client-features.ts';
+import { answerFixedRoots } from './fixed-roots.ts';
 import type { LegacySession } from './legacy-session.ts';
 import type { EventStream } from './session-streams.ts';
 
@@ -71,10 +71,7 @@ async function relayQuestion(
   question: JsonRpcRequest,
   { link, server, stream }: { link: ServerLink; server: ServerConfig; stream: EventStream | undefined },
 ): Promise<void> {
-  if (question.method === 'roots/list' && typeof server.client.roots !== 'string') {
-    const roots = server.client.roots.map((root): JsonObject => ({ ...root }));
-    return link.respond(question.id, { result: { roots } });
-  }
+  if (answerFixedRoots(question, link, server)) return;
   const capability = CAPABILITY_OF[question.method];
   const declared = declaredCapabilities(session.record.clientCapabilities, server.client, {
     fixedRoots: true,

@@ -4,6 +4,7 @@ import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
 import { carryCall, wasNeverAccepted } from '../bridge/carry-call.ts';
 import { chooseLink } from '../bridge/choose-link.ts';
+import { answerFixedRoots } from '../bridge/fixed-roots.ts';
 import type { SessionCall } from '../bridge/legacy-session.ts';
 import { relayToSession } from '../bridge/session-messages.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
@@ -61,7 +62,10 @@ async function dispatchOnce(
       if (!('id' in message)) gateway.catalogue.noteListChanged(link, message.method);
       void relayToSession(session, message, { link, server: server.config, stream: undefined });
     },
-    onPrincipalMessage: (message, link) => gateway.bridge.hubs.of(link).receive(message),
+    onPrincipalMessage(message, link) {
+      if (answerFixedRoots(message, link, server.config)) return;
+      gateway.bridge.hubs.of(link).receive(message);
+    },
   });
   // Probe and handshake each have the start timeout.
   const link = await withinTime(starting, server.config.startTimeoutMs * 2, signal);

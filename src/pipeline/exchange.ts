@@ -18,13 +18,18 @@ export interface Exchange {
   readonly reply: ClientReply;
   /** Aborts when the client's connection closes before the reply has ended. */
   readonly clientGone: AbortSignal;
+  /**
+   * Aborts when what the caller signed in with is over: expired, or withdrawn. It is what ends open streams; a call
+   * in flight runs on.
+   */
+  readonly signedOut: AbortSignal;
   readonly record: ExchangeRecord;
 }
 
 /** The answer to one HTTP request. The first of these calls decides what kind of answer it is. */
 export interface ClientReply {
   /** What the client's Accept header allows. */
-  readonly accepts: { readonly json: boolean; readonly events: boolean };
+  readonly accepts: { readonly json: boolean; readonly events: boolean; readonly prefersEvents: boolean };
   /** True once status and headers are out. */
   readonly committed: boolean;
   /**

@@ -140,7 +140,9 @@ async function handleRequest(
   if (session === undefined) return handleSessionless(gateway, exchange, call);
   const stream = session.streams.open();
   stream.attach(reply, exchange.clientGone);
-  reply.holdFor(HOLD_MS, primingId(stream, session));
+  // Who names the event stream first gets one at once; others get JSON where the answer is quick.
+  if (reply.accepts.prefersEvents) reply.openStream(primingId(stream, session));
+  else reply.holdFor(HOLD_MS, primingId(stream, session));
   await runCall(gateway, exchange, { request, server: call.server, session, stream, output: stream });
 }
 

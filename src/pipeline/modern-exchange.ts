@@ -55,7 +55,10 @@ export async function handleModernRequest(
   await listen(gateway, exchange, call);
 }
 
-/** A subscription ends with its completion result when it is Portico that ends (basic/patterns/subscriptions). */
+/**
+ * A subscription ends with its completion result when it is Portico that ends it (basic/patterns/subscriptions):
+ * because it drains, or because the caller's sign-in is over.
+ */
 async function listen(
   gateway: GatewayContext,
   exchange: Exchange,
@@ -64,12 +67,13 @@ async function listen(
     'signal'
   >,
 ): Promise<void> {
-  const { clientGone, record } = exchange;
-  const signal = AbortSignal.any([clientGone, gateway.ending]);
+  const { clientGone, signedOut, record } = exchange;
+  const ending = AbortSignal.any([gateway.ending, signedOut]);
+  const signal = AbortSignal.any([clientGone, ending]);
   try {
     await dispatchRequest(gateway, exchange, { ...call, signal });
   } catch (thrown) {
-    if (!gateway.ending.aborted || clientGone.aborted) throw thrown;
+    if (!ending.aborted || clientGone.aborted) throw thrown;
     const { idText } = call.request;
     const _meta = { [META.subscriptionId]: readJson(idText) as JsonValue };
     call.output.respond(idText, { result: { resultType: 'complete', _meta } }, 200);

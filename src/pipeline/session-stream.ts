@@ -33,16 +33,21 @@ export async function handleSessionStream(gateway: GatewayContext, exchange: Exc
   exchange.reply.accept(204);
 }
 
-function openStream({ headers, reply, clientGone }: Exchange, session: LegacySession): void {
+/** Closed when the sign-in is over: the client opens it again with a fresh token, and misses nothing (DESIGN 3). */
+function openStream({ headers, reply, clientGone, signedOut }: Exchange, session: LegacySession): void {
   if (!reply.accepts.events) throw new GatewayError('not-acceptable');
   const lastEventId = headerValue(headers, LAST_EVENT_HEADER);
+  const over = AbortSignal.any([clientGone, signedOut]);
   if (lastEventId === undefined) {
-    session.attachStandalone(reply, clientGone);
-    return;
+    session.attachStandalone(reply, over);
+  } else {
+    const found = session.streams.find(lastEventId);
+    if (found === undefined) throw new GatewayError('resume-unknown');
+    found.stream.resume(reply, over, found.after);
   }
-  const found = session.streams.find(lastEventId);
-  if (found === undefined) throw new GatewayError('resume-unknown');
-  found.stream.resume(reply, clientGone, found.after);
+  const close = () => reply.end();
+  if (signedOut.aborted) close();
+  else signedOut.addEventListener('abort', close, { once: true });
 }
 
 function methodNotAllowed(): GatewayError {

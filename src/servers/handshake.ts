@@ -24,8 +24,27 @@ export interface HandshakeOptions {
 
 export type Discovery = { readonly era: 'modern'; readonly peer: Peer } | { readonly era: 'legacy' };
 
-/** Asks `server/discover` and reads the era from the answer. Rejects where the answer says nothing about it. */
+/**
+ * Asks `server/discover` and reads the era from the answer; a server that refuses the revision and yet names it among
+ * those that it speaks is asked once more.
+ *
+ * @throws GatewayError server-unavailable where the answer says nothing about the era, or no revision is common
+ */
 export async function discover(transport: ServerTransport, options: HandshakeOptions): Promise<Discovery> {
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    const outcome = await askDiscover(transport, options);
+    if (eraOfDiscovery(outcome) === 'legacy') return { era: 'legacy' };
+    if ('error' in outcome) continue;
+    transport.setProtocolVersion(MODERN_VERSION);
+    return { era: 'modern', peer: { era: 'modern', version: MODERN_VERSION, ...describe(outcome.result) } };
+  }
+  throw new GatewayError('server-unavailable', {
+    reason: 'discover-refused',
+    cause: new Error('the server refuses server/discover in a revision that it says it speaks'),
+  });
+}
+
+function askDiscover(transport: ServerTransport, options: HandshakeOptions): Promise<JsonRpcOutcome> {
   const params = {
     _meta: {
       [META.protocolVersion]: MODERN_VERSION,
@@ -33,7 +52,7 @@ export async function discover(transport: ServerTransport, options: HandshakeOpt
       [META.clientCapabilities]: options.clientCapabilities,
     },
   };
-  const outcome = await transport.call({
+  return transport.call({
     method: 'server/discover',
     params,
     // Takes no place among the calls in flight: `initialize` may have to go out while it is unanswered.
@@ -41,10 +60,6 @@ export async function discover(transport: ServerTransport, options: HandshakeOpt
     signal: options.signal,
     onMessage: () => {},
   });
-  const era = eraOfDiscovery(outcome);
-  if (era === 'legacy' || 'error' in outcome) return { era: 'legacy' };
-  transport.setProtocolVersion(MODERN_VERSION);
-  return { era, peer: { era, version: MODERN_VERSION, ...describe(outcome.result) } };
 }
 
 /**
