@@ -16,6 +16,8 @@ export interface HttpRequest {
 }
 
 export interface HttpAnswer {
+  /** Where it came from, after redirects. */
+  readonly url: URL;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** To be read to its end, discarded or destroyed: until then it holds a connection. */
@@ -34,10 +36,6 @@ export class HttpEndpoint {
   constructor(url: URL, dispatcherFor: (use: OutboundUse) => Dispatcher) {
     this.#url = url;
     this.#dispatcherFor = dispatcherFor;
-  }
-
-  get url(): URL {
-    return this.#url;
   }
 
   /**
@@ -74,7 +72,7 @@ export class HttpEndpoint {
         signal,
         ...(body === undefined ? {} : { body }),
       });
-      return { status: statusCode, headers: answered, body: answerBody };
+      return { url, status: statusCode, headers: answered, body: answerBody };
     } catch (thrown) {
       if (signal.aborted) throw signal.reason;
       throw wireFailure(thrown);

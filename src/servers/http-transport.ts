@@ -6,9 +6,9 @@ import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../protocol
 import { SESSION_HEADER } from '../protocol/request-headers.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { runCallExchange } from './call-exchange.ts';
-import { handOver } from './hand-over.ts';
 import { discard, HttpEndpoint } from './http-endpoint.ts';
 import { followLegacyEventStream } from './legacy-event-stream.ts';
+import { type Notice, type NoticeAddress, Notices } from './notices.ts';
 import type { Outbound } from './outbound.ts';
 import { type PendingCall, PendingCalls } from './pending-calls.ts';
 import { type LineItem, readServerLine } from './server-line.ts';
@@ -66,6 +66,7 @@ class StreamableHttpTransport implements HttpTransport {
   readonly #base: HeaderMap;
   readonly #calls = new PendingCalls();
   readonly #life: TransportLife;
+  readonly #notices: Notices;
   /** Calls in flight, to be broken off by `close`. */
   readonly #exchanges = new Set<AbortController>();
   #leg = NEW_LEG;
@@ -79,6 +80,12 @@ class StreamableHttpTransport implements HttpTransport {
     this.#endpoint = new HttpEndpoint(new URL(config.url), (use) => outbound.dispatcherFor(config, use));
     this.#base = baseHeaders(config);
     this.#life = new TransportLife(config, { events, logger });
+    this.#notices = new Notices({
+      life: this.#life,
+      logger,
+      addressFor: (notice) => this.#addressFor(notice),
+      onSessionLost: () => this.#loseSession(),
+    });
   }
 
   get open(): boolean {
@@ -103,21 +110,12 @@ class StreamableHttpTransport implements HttpTransport {
     }
   }
 
-  async notify(message: JsonRpcNotification): Promise<void> {
-    try {
-      await this.#handOver(message, notificationHeaders(this.#base, this.#leg, message));
-    } catch (thrown) {
-      if (this.open) throw thrown;
-    }
+  notify(message: JsonRpcNotification): Promise<void> {
+    return this.#notices.notify(message);
   }
 
-  /** An answer that cannot be delivered is logged, no more: the call that asks for it shows the failure. */
-  async respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void> {
-    try {
-      await this.#handOver({ jsonrpc: '2.0', id, ...outcome }, legacyPostHeaders(this.#base, this.#leg));
-    } catch (thrown) {
-      this.#logger.debug({ err: thrown }, 'an answer to the server was not delivered');
-    }
+  respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void> {
+    return this.#notices.respond(id, outcome);
   }
 
   startEventStream(): void {
@@ -159,7 +157,7 @@ class StreamableHttpTransport implements HttpTransport {
     const pending = this.#calls.open(call, ({ id, method }) => {
       stop.abort(call.signal.reason);
       // On a modern leg closing the stream says it all; `initialize` must not be cancelled on a legacy one.
-      if (!modern && method !== 'initialize') this.#cancel(id);
+      if (!modern && method !== 'initialize') this.#notices.cancel(id);
     });
     this.#exchanges.add(stop);
     const exchange = runCallExchange({
@@ -227,25 +225,12 @@ class StreamableHttpTransport implements HttpTransport {
     }
   }
 
-  #cancel(requestId: number): void {
-    const cancelled = { method: 'notifications/cancelled', params: { requestId } };
-    this.#life.track(
-      this.notify({ jsonrpc: '2.0', ...cancelled }).catch((thrown: unknown) => {
-        this.#logger.debug({ err: thrown }, 'a cancellation was not delivered');
-      }),
-    );
-  }
-
-  async #handOver(message: object, headers: HeaderMap): Promise<void> {
-    if (!this.open) return;
-    const { signal } = this.#life;
-    const inSession = SESSION_HEADER in headers;
-    try {
-      await handOver({ endpoint: this.#endpoint, headers, message, inSession, signal });
-    } catch (thrown) {
-      if (wireReasonOf(thrown) === 'session-lost') this.#loseSession();
-      throw thrown;
-    }
+  #addressFor(notice: Notice): NoticeAddress {
+    const headers =
+      'method' in notice
+        ? notificationHeaders(this.#base, this.#leg, notice)
+        : legacyPostHeaders(this.#base, this.#leg);
+    return { endpoint: this.#endpoint, headers, inSession: this.#leg.sessionId !== undefined };
   }
 
   async #deleteSession(): Promise<void> {

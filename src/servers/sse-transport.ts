@@ -3,12 +3,11 @@
 import type { HttpServerConfig } from '../config/config.ts';
 import type { GatewayError } from '../errors.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../protocol/json-rpc.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import { handOver } from './hand-over.ts';
 import { mediaTypeOf, readEvents } from './http-body.ts';
 import { discard, type HttpAnswer, HttpEndpoint } from './http-endpoint.ts';
 import type { HttpTransport, HttpTransportOptions } from './http-transport.ts';
 import { messageBody } from './message-body.ts';
+import { Notices } from './notices.ts';
 import { type PendingCall, PendingCalls } from './pending-calls.ts';
 import { readRefusal } from './refusal.ts';
 import { readServerLine } from './server-line.ts';
@@ -51,11 +50,11 @@ class SseTransport implements HttpTransport {
   readonly kind = 'sse';
   readonly #config: HttpServerConfig;
   readonly #options: HttpTransportOptions;
-  readonly #logger: Logger;
   readonly #stream: HttpEndpoint;
   readonly #base: HeaderMap;
   readonly #calls = new PendingCalls();
   readonly #life: TransportLife;
+  readonly #notices: Notices;
   /** Breaks the stream, and with it the session. */
   readonly #cut = new AbortController();
   readonly #named = Promise.withResolvers<void>();
@@ -68,11 +67,16 @@ class SseTransport implements HttpTransport {
   constructor(config: HttpServerConfig, options: HttpTransportOptions) {
     this.#config = config;
     this.#options = options;
-    this.#logger = options.logger;
     this.#stream = this.#endpointAt(new URL(config.url));
     this.#messages = this.#stream;
     this.#base = baseHeaders(config);
     this.#life = new TransportLife(config, options);
+    this.#notices = new Notices({
+      life: this.#life,
+      logger: options.logger,
+      addressFor: () => ({ endpoint: this.#messages, headers: this.#postHeaders(), inSession: true }),
+      onSessionLost: () => this.#loseSession(),
+    });
   }
 
   get open(): boolean {
@@ -115,21 +119,12 @@ class SseTransport implements HttpTransport {
     }
   }
 
-  async notify(message: JsonRpcNotification): Promise<void> {
-    try {
-      await this.#handOver(message);
-    } catch (thrown) {
-      if (this.open) throw thrown;
-    }
+  notify(message: JsonRpcNotification): Promise<void> {
+    return this.#notices.notify(message);
   }
 
-  /** An answer that cannot be delivered is logged, no more: the call that asks for it shows the failure. */
-  async respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void> {
-    try {
-      await this.#handOver({ jsonrpc: '2.0', id, ...outcome });
-    } catch (thrown) {
-      this.#logger.debug({ err: thrown }, 'an answer to the server was not delivered');
-    }
+  respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void> {
+    return this.#notices.respond(id, outcome);
   }
 
   close(): Promise<void> {
@@ -175,7 +170,7 @@ class SseTransport implements HttpTransport {
       await readEvents(answer, this.#cut.signal, this.#config.maxMessageBytes, {
         onMessageData: (data) => this.#receive(data),
         onOther: (type, data) => {
-          if (type === 'endpoint') this.#nameEndpoint(data);
+          if (type === 'endpoint') this.#nameEndpoint(data, answer.url);
         },
       });
     } catch (thrown) {
@@ -186,10 +181,9 @@ class SseTransport implements HttpTransport {
   }
 
   /** The server chooses where our messages, and the headers configured for it, go: nowhere but to its own origin. */
-  #nameEndpoint(data: string): void {
-    const { url } = this.#stream;
-    const target = URL.canParse(data, url.href) ? new URL(data, url) : undefined;
-    if (target?.origin !== url.origin) {
+  #nameEndpoint(data: string, stream: URL): void {
+    const target = URL.canParse(data, stream.href) ? new URL(data, stream) : undefined;
+    if (target?.origin !== stream.origin) {
       throw unavailable('endpoint-refused', 'the server names an endpoint of another origin');
     }
     this.#messages = this.#endpointAt(target);
@@ -224,11 +218,11 @@ class SseTransport implements HttpTransport {
     const stop = new AbortController();
     const pending = this.#calls.open(call, ({ id, method }) => {
       stop.abort(call.signal.reason);
-      if (method !== 'initialize') this.#cancel(id);
+      if (method !== 'initialize') this.#notices.cancel(id);
     });
     const post = this.#post(pending, stop.signal).catch((thrown: unknown) => {
       pending.fail(thrown);
-      if (wireReasonOf(thrown) === 'session-lost') this.#end(wireFailure(thrown), 'session-lost');
+      if (wireReasonOf(thrown) === 'session-lost') this.#loseSession();
     });
     this.#life.track(post);
     const linger = () => {
@@ -252,24 +246,7 @@ class SseTransport implements HttpTransport {
     else pending.settle({ error: await readRefusal(answer, { id: pending.id, inSession: true }, signal) });
   }
 
-  async #handOver(message: object): Promise<void> {
-    if (!this.open) return;
-    const { signal } = this.#life;
-    const headers = this.#postHeaders();
-    try {
-      await handOver({ endpoint: this.#messages, headers, message, inSession: true, signal });
-    } catch (thrown) {
-      if (wireReasonOf(thrown) === 'session-lost') this.#end(wireFailure(thrown), 'session-lost');
-      throw thrown;
-    }
-  }
-
-  #cancel(requestId: number): void {
-    const cancelled = { method: 'notifications/cancelled', params: { requestId } };
-    this.#life.track(
-      this.notify({ jsonrpc: '2.0', ...cancelled }).catch((thrown: unknown) => {
-        this.#logger.debug({ err: thrown }, 'a cancellation was not delivered');
-      }),
-    );
+  #loseSession(): void {
+    this.#end(unavailable('session-lost', 'the server has forgotten the session'), 'session-lost');
   }
 }

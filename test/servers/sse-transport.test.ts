@@ -88,6 +88,14 @@ test('an endpoint on the same origin may be named in any way', async (t) => {
   }
 });
 
+test('a stream behind a redirect names its endpoint from where it really is', async (t) => {
+  const server = await sseServer(t);
+  server.sessions.add('fixed');
+  server.endpoint = '../../messages?sessionId=fixed';
+  const rig = await sseRig(t, { url: () => `${server.origin}/hop/307/1` });
+  assert.equal(await rig.text('echo', { text: 'there' }), 'there');
+});
+
 test('an endpoint of another origin fails the link, and nothing is sent there', async (t) => {
   const elsewhere = await sseServer(t);
   const server = await sseServer(t);
