@@ -1,4 +1,7 @@
 // One `Server` with the real wires below it and nothing above. Closed when the test is over.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { ServerConfig } from '../../src/config/config.ts';
 import { transportOpener } from '../../src/servers/open-transport.ts';
@@ -34,6 +37,13 @@ export function openServer(t: TestContext, config: ServerConfig): ServerRig {
     await outbound.close();
   });
   return { server, logs };
+}
+
+/** A folder for the test alone, by which its children can be found: see `processesIn`. */
+export async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'portico-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 /** Calls a tool of the link's era; the text of its answer. */
