@@ -198,7 +198,7 @@ export class GatewayError extends Error {
 /** A failure as the `error` member of a JSON-RPC response to a client of that era. */
 export function errorObject(error: GatewayError, era: Era): JsonRpcErrorObject {
   const { data, retryAfterMs } = error.details;
-  const shown = retryAfterMs === undefined ? data : { retryAfterMs, ...data };
+  const shown = retryAfterMs === undefined ? data : { ...data, retryAfterMs };
   const { rpcCode } = failureFor(error.code, era);
   return { code: rpcCode, message: error.message, ...(shown === undefined ? {} : { data: shown }) };
 }
