@@ -1,23 +1,33 @@
 #!/usr/bin/env node
-// The process: arguments, signals, exit code. Everything else is elsewhere.
-import { readFile } from 'node:fs/promises';
-import { loadConfig } from './config/load.ts';
-import { createGateway } from './gateway.ts';
+// The process: arguments in, exit code out. Everything else is elsewhere.
+import { parseArguments } from './cli/arguments.ts';
+import { check } from './cli/check.ts';
+import { doctor } from './cli/doctor.ts';
+import { HELP, mistakeLine } from './cli/help.ts';
+import { serve } from './cli/serve.ts';
+import { readVersion } from './cli/version.ts';
 
-const file = process.argv[process.argv.indexOf('--config') + 1] ?? 'config/portico.yaml';
-const loaded = await loadConfig(process.argv.includes('--config') ? file : 'config/portico.yaml', {
-  env: process.env,
-});
-if (!loaded.ok) process.exit(1);
-const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
-const gateway = await createGateway({ config: loaded.config, version });
-const addresses = await gateway.start();
-for (const url of addresses.public) process.stdout.write(`MCP endpoint  ${url}/mcp\n`);
-for (const url of addresses.admin) process.stdout.write(`Admin         ${url}\n`);
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.on(signal, () => {
-    void gateway.close().then(() => process.exit(0));
-  });
+const { argv, env, stdout, stderr } = process;
+
+process.exitCode = await run();
+
+async function run(): Promise<number> {
+  const command = parseArguments(argv.slice(2), env);
+  switch (command.kind) {
+    case 'serve':
+      return serve({ ...command, env, stdout, stderr });
+    case 'check':
+      return check({ ...command, env, stdout, stderr });
+    case 'doctor':
+      return doctor({ stderr });
+    case 'help':
+      stdout.write(HELP);
+      return 0;
+    case 'version':
+      stdout.write(`${await readVersion()}\n`);
+      return 0;
+    case 'mistake':
+      stderr.write(mistakeLine(command.message));
+      return 2;
+  }
 }

@@ -1,4 +1,4 @@
-// The one logger: pino, JSON lines on standard output, each redacted as a whole just before it is written.
+// The one logger: pino, JSON lines on standard error, each redacted as a whole just before it is written.
 import {
   type DestinationStream,
   destination as openDestination,
@@ -13,16 +13,16 @@ export interface LoggerOptions {
   readonly level: string;
   /** Values that must never appear in a line, wherever they turn up. */
   readonly secrets: readonly string[];
-  /** Standard output, buffered, when absent. */
+  /** Standard error, buffered, when absent. */
   readonly destination?: DestinationStream;
 }
 
 /** Below sonic-boom's 16 KiB write size: a fuller buffer would be cut into several writes. */
 const BUFFER_BYTES = 8 * 1024;
 const FLUSH_EVERY_MS = 200;
-const STANDARD_OUTPUT = 1;
+const STANDARD_ERROR = 2;
 
-export function createLogger({ level, secrets, destination = standardOutput() }: LoggerOptions): Logger {
+export function createLogger({ level, secrets, destination = standardError() }: LoggerOptions): Logger {
   const redact = createRedact(secrets);
   // After serialization nothing can add to the line any more: not a serializer, not an error's own properties.
   const redacted: DestinationStream & { flush(callback: (error?: Error) => void): void } = {
@@ -33,9 +33,9 @@ export function createLogger({ level, secrets, destination = standardOutput() }:
 }
 
 /** pino flushes it when the process exits, whatever the reason short of SIGKILL. */
-function standardOutput(): DestinationStream {
+function standardError(): DestinationStream {
   return openDestination({
-    dest: STANDARD_OUTPUT,
+    dest: STANDARD_ERROR,
     minLength: BUFFER_BYTES,
     periodicFlush: FLUSH_EVERY_MS,
     sync: false,

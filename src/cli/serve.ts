@@ -1,0 +1,70 @@
+// `portico serve`: load the config, start the gateway, and end it when the process is told to end.
+import type { ConfigProblem } from '../config/config-problem.ts';
+import { loadConfig } from '../config/load.ts';
+import { createGateway, type Gateway } from '../gateway.ts';
+import { createLogger, type Logger } from '../telemetry/logger.ts';
+import { type Output, problemLines } from './check.ts';
+import { readVersion } from './version.ts';
+import { welcome } from './welcome.ts';
+
+export interface ServeOptions {
+  readonly file: string;
+  readonly listen: { readonly host?: string; readonly port?: number };
+  readonly env: NodeJS.ProcessEnv;
+  readonly stdout: Output;
+  readonly stderr: Output;
+}
+
+/** Resolves to the exit code, once everything has ended. */
+export async function serve({ file, listen, env, stdout, stderr }: ServeOptions): Promise<number> {
+  const loaded = await loadConfig(file, { env, listen });
+  if (!loaded.ok) {
+    stderr.write(problemLines(loaded.problems));
+    return 1;
+  }
+  stderr.write(problemLines(loaded.warnings as ConfigProblem[]));
+  const { config } = loaded;
+  const logger = createLogger({ level: config.gateway.log.level, secrets: config.secrets });
+  const gateway = await createGateway({ config, version: await readVersion(), logger });
+  const told = untilToldToEnd(gateway, logger);
+  try {
+    const addresses = await gateway.start();
+    stdout.write(welcome(config, addresses));
+    return await told.exitCode;
+  } catch (thrown) {
+    stderr.write(`portico: cannot start: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
+    return 1;
+  } finally {
+    await gateway.close();
+    told.stop();
+  }
+}
+
+/** The first signal drains, a second one hurries. A failure that nobody caught ends the process too, in order. */
+function untilToldToEnd(gateway: Gateway, logger: Logger): { exitCode: Promise<number>; stop(): void } {
+  const { promise: exitCode, resolve } = Promise.withResolvers<number>();
+  let ending = false;
+  const onSignal = (signal: NodeJS.Signals) => {
+    logger.info({ signal, hurried: ending }, 'told to end');
+    if (ending) gateway.hurry();
+    ending = true;
+    resolve(0);
+  };
+  const onHangUp = () => logger.warn('reloading the config is not available yet; restart to apply changes');
+  const onFailure = (error: unknown) => {
+    logger.fatal({ err: error }, 'a failure that nobody caught');
+    gateway.hurry();
+    resolve(1);
+  };
+  const listeners = [
+    ['SIGTERM', onSignal],
+    ['SIGINT', onSignal],
+    ['SIGHUP', onHangUp],
+    ['uncaughtException', onFailure],
+  ] as const;
+  for (const [event, listener] of listeners) process.on(event, listener);
+  const stop = () => {
+    for (const [event, listener] of listeners) process.off(event, listener);
+  };
+  return { exitCode, stop };
+}
