@@ -5,7 +5,7 @@ import { MAX_DURATION_MS, parseDuration } from './duration.ts';
 import { explainError } from './explain-error.ts';
 import { fillDefaults } from './fill-defaults.ts';
 import { type ConfigFile, configSchema, configSchemaNode } from './schema.ts';
-import { DURATION, LATER, SECRET } from './schema-kinds.ts';
+import { DURATION, LATER, SECRET, SPELLING } from './schema-kinds.ts';
 import { branchFor, childOf, type SchemaNode } from './schema-node.ts';
 import { type Finding, nodeAt, type Path, plainValue, type SourceNode } from './source-tree.ts';
 
@@ -54,7 +54,7 @@ function complete(valid: Section): ConfigFile {
 
 function newAjv(): Ajv {
   const ajv = new Ajv({ allErrors: true, verbose: true, ownProperties: true, allowUnionTypes: true });
-  ajv.addVocabulary([LATER, SECRET, 'patternErrorMessage']);
+  ajv.addVocabulary([LATER, SECRET, SPELLING, 'patternErrorMessage']);
   ajv.addKeyword({
     keyword: DURATION,
     type: 'string',
@@ -107,27 +107,26 @@ function meaningful(errors: readonly ErrorObject[]): ErrorObject[] {
 }
 
 /**
- * A section whose keys are all commented out is an absent one; so is a value whose placeholders came out empty. A
- * placeholder is text, but may stand where a number or a truth value is due.
+ * A section whose keys are all commented out is an absent one; so is a value whose placeholders came out empty, and a
+ * variable that is null. A placeholder is text, but may stand where a number or a truth value is due, and they, as
+ * they are spelt, where free text is.
  */
 function forgive(error: ErrorObject, path: Path, value: Section, root: SourceNode): boolean {
+  const node = nodeAt(root, path);
   const schema = (error.parentSchema ?? {}) as SchemaNode;
-  const isSubstituted = isSubstitutedAt(root, path);
-  if ((error.data === null && takesSection(schema)) || (error.data === '' && isSubstituted)) {
-    return remove(value, path);
-  }
-  if (error.keyword !== 'type' || !isSubstituted) return false;
-  const converted = convert(String(error.data), schema.type);
+  const { substituted = false, spelling = '' } = node?.kind === 'scalar' ? node : {};
+  const isAbsent =
+    (error.data === null && (takesSection(schema) || (schema[SPELLING] === true && spelling !== ''))) ||
+    (error.data === '' && substituted);
+  if (isAbsent) return remove(value, path);
+  if (error.keyword !== 'type') return false;
+  if (schema[SPELLING] === true && spelling !== '') return replace(value, path, spelling);
+  const converted = substituted ? convert(String(error.data), schema.type) : undefined;
   return converted !== undefined && replace(value, path, converted);
 }
 
 function takesSection(schema: SchemaNode): boolean {
   return schema.type === 'object' || schema.type === 'array' || (schema.anyOf ?? []).some(takesSection);
-}
-
-function isSubstitutedAt(root: SourceNode, path: Path): boolean {
-  const node = nodeAt(root, path);
-  return node?.kind === 'scalar' && node.substituted === true;
 }
 
 function convert(text: string, type: string | undefined): number | boolean | undefined {

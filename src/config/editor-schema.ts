@@ -1,10 +1,10 @@
 // The schema as editors need it: of the file as it is written, where a placeholder may stand for any single value.
-import { DURATION, LATER, SECRET } from './schema-kinds.ts';
+import { DURATION, LATER, SECRET, SPELLING } from './schema-kinds.ts';
 import type { SchemaNode } from './schema-node.ts';
 
 const PLACEHOLDER = String.raw`\$\{`;
 /** Of use to us alone. */
-const INNER_KEYWORDS = new Set<string>([SECRET, DURATION]);
+const INNER_KEYWORDS = new Set<string>([SECRET, DURATION, SPELLING]);
 
 export function editorSchema(schema: SchemaNode): object {
   return {
@@ -34,6 +34,7 @@ function withPlaceholder(schema: SchemaNode): Record<string, unknown> {
   if (schema.type === 'integer' || schema.type === 'boolean') {
     return schema.const === undefined ? { type: [schema.type, 'string'], pattern: PLACEHOLDER } : {};
   }
+  if (schema[SPELLING] === true) return { type: ['string', 'number', 'boolean'] };
   if (schema.pattern !== undefined) return { pattern: `(?:${schema.pattern})|${PLACEHOLDER}` };
   // An enumeration admits nothing else, so the placeholder is an alternative to it.
   if (schema.enum === undefined) return {};

@@ -37,6 +37,9 @@ export function insecureDoubt({ host, insecure, hasAuth }: SignInKeys): Fault | 
 }
 
 export function adminTokenDoubt(host: string, token: string | undefined): Fault | undefined {
+  if (token !== undefined && token.length < 16) {
+    return fault('a token this short can be guessed', 'Take 16 characters or more, at random.');
+  }
   if (token !== undefined || isLoopbackHost(host)) return undefined;
   return fault('off loopback, /status answers nobody without a token', 'Set gateway.admin.token.');
 }

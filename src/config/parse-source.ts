@@ -82,7 +82,10 @@ class TreeReader {
     if (isMap(node)) return { kind: 'map', at, entries: this.#readEntries(node, depth, at) };
     if (isSeq(node))
       return { kind: 'list', at, items: node.items.map((item) => this.read(item, depth + 1, at)) };
-    return { kind: 'scalar', at, value: isScalar(node) ? scalarValue(node.value) : null };
+    if (!isScalar(node)) return { kind: 'scalar', at, value: null };
+    const value = scalarValue(node.value);
+    const isSpelt = typeof value !== 'string' && node.source !== undefined;
+    return { kind: 'scalar', at, value, ...(isSpelt ? { spelling: node.source } : {}) };
   }
 
   #readEntries(map: YAMLMap, depth: number, at: Place): SourceEntry[] {

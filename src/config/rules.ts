@@ -96,9 +96,9 @@ function checkGateway(gateway: ConfigFile['gateway'], ledger: Ledger): void {
   if (gateway.auth !== undefined) checkAuth(gateway.auth, auth, ledger);
   if (admin !== false) {
     const adminHost = ['gateway', 'admin', 'host'];
-    ledger.warn(gatewayRules.adminTokenDoubt(admin.host, admin.token), adminHost, [
-      ['gateway', 'admin', 'token'],
-    ]);
+    const token = ['gateway', 'admin', 'token'];
+    const tokenAt = admin.token === undefined ? adminHost : token;
+    ledger.warn(gatewayRules.adminTokenDoubt(admin.host, admin.token), tokenAt, [adminHost, token]);
     ledger.refuse(gatewayRules.listenersCollide(listen, admin), ['gateway', 'admin', 'port'], {
       reads: [host, adminHost, ['gateway', 'listen', 'port']],
     });

@@ -11,6 +11,8 @@ export interface KeyNotes {
 export const LATER = 'x-portico-later';
 /** Marks a duration: no longer than Node's timers can wait. */
 export const DURATION = 'x-portico-duration';
+/** Marks text that a number or a truth value may stand for, by its spelling. */
+export const SPELLING = 'x-portico-spelling';
 /** Marks free text that may hold a credential: what a placeholder puts there is kept out of every log. */
 export const SECRET = 'x-portico-secret';
 
@@ -55,6 +57,11 @@ export function text(notes: TextNotes) {
     ...(notes.words === undefined ? {} : { patternErrorMessage: notes.words }),
     ...(notes.secret ? { [SECRET]: true } : {}),
   });
+}
+
+/** An argument, a variable, a header: anything, a credential among it. */
+export function freeText() {
+  return Type.String({ [SECRET]: true, [SPELLING]: true });
 }
 
 export function choice<const Choices extends string[]>(

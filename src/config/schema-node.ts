@@ -1,5 +1,5 @@
 // The part of JSON Schema that the config's schema is made of, for code that walks it.
-import type { DURATION, LATER, SECRET } from './schema-kinds.ts';
+import type { DURATION, LATER, SECRET, SPELLING } from './schema-kinds.ts';
 
 export interface SchemaNode {
   readonly type?: string;
@@ -20,6 +20,7 @@ export interface SchemaNode {
   readonly [LATER]?: true | readonly string[];
   readonly [SECRET]?: true;
   readonly [DURATION]?: true;
+  readonly [SPELLING]?: true;
 }
 
 /** The schema of what a path leads to; undefined where nothing is known of it. */

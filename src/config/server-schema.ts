@@ -5,6 +5,7 @@ import {
   choice,
   duration,
   flag,
+  freeText,
   integer,
   later,
   list,
@@ -82,12 +83,12 @@ const launchKeys = {
         'relative to this file. Danger: it runs as the user that runs Portico. Default: none; give this or `url`.',
     }),
   ),
-  args: list(Type.String({ 'x-portico-secret': true }), {
+  args: list(freeText(), {
     description:
       'Arguments of `command`, each passed as it is. Danger: other users of the host can read them.',
     default: [],
   }),
-  env: map(Type.String({ 'x-portico-secret': true }), {
+  env: map(freeText(), {
     description:
       'Environment of the child besides a short safe list (PATH, HOME, LANG, TMPDIR and the like). Nothing else of ' +
       "Portico's own environment reaches it.",
@@ -111,7 +112,7 @@ const remoteKeys = {
       secret: true,
     }),
   ),
-  headers: map(Type.String({ 'x-portico-secret': true }), {
+  headers: map(freeText(), {
     description:
       'Headers sent with every request to the server. Those that the protocol sets (mcp-*, host, content-length, ' +
       'last-event-id and the like) and cookie are refused. Danger: every caller acts with them.',

@@ -14,6 +14,8 @@ export interface SourceScalar {
   readonly kind: 'scalar';
   readonly at: Place;
   readonly value: string | number | boolean | null;
+  /** How a value that is no text is spelt: `1.10` is 1.1, `0x1F` is 31. */
+  readonly spelling?: string;
   /** The text held placeholders; `value` is what they stand for. */
   readonly substituted?: true;
 }

@@ -83,13 +83,17 @@ testBadConfigs('a value of the wrong kind says what is expected', [
     hint: 'Did you mean modern?',
   },
   {
-    name: 'numbers and truths where texts are due',
-    text: server('{ command: node, args: [--port, ▸8080], env: { PORT: ▸8080, ON: ▸true } }'),
+    name: 'lists and sections where texts are due',
+    text: server('{ command: node, args: [▸[a]], env: { A: ▸{} } }'),
     problems: [
-      'mcpServers.a.args[1]: expected text, found a number',
-      'mcpServers.a.env.PORT: expected text, found a number',
-      'mcpServers.a.env.ON: expected text, found a boolean',
+      'mcpServers.a.args[0]: expected text, found a list',
+      'mcpServers.a.env.A: expected text, found a section',
     ],
+  },
+  {
+    name: 'a number where a text is due that is not free',
+    text: server('{ command: ▸7 }'),
+    problems: 'mcpServers.a.command: expected text, found a number',
     hint: 'Put quotes around it.',
   },
   {
@@ -113,9 +117,9 @@ testBadConfigs('a value of the wrong kind says what is expected', [
     problems: 'gateway.admin: expected false, or a section with host and port',
   },
   {
-    name: 'a short admin token',
-    text: gateway('{ admin: { token: ▸abc } }'),
-    problems: 'gateway.admin.token: expected at least 16 visible ASCII characters',
+    name: 'an admin token with a space',
+    text: gateway('{ admin: { token: ▸"a b" } }'),
+    problems: 'gateway.admin.token: expected visible ASCII characters',
   },
   {
     name: 'an unknown policy for roots',

@@ -191,6 +191,19 @@ gateway:
   assert.equal(bare.config.gateway.sessions.max, 10_000);
 });
 
+test('numbers and truth values in arguments, variables and headers are what is written', async (t) => {
+  const text = `mcpServers:
+  a: { command: node, args: [--port, 8080, 1.10], env: { PORT: 8080, VERSION: 1.10, HEX: 0x1F, ON: true, OFF: null } }
+  b: { url: "http://b", headers: { X-Version: 2, X-On: false } }
+`;
+  const { config } = await loadedConfig(t, text);
+  const [a, b] = config.servers;
+  assert.ok(a?.type === 'stdio' && b?.type === 'http');
+  assert.deepEqual(a.args, ['--port', '8080', '1.10']);
+  assert.deepEqual(a.env, { PORT: '8080', VERSION: '1.10', HEX: '0x1F', ON: 'true' });
+  assert.deepEqual(b.headers, { 'X-Version': '2', 'X-On': 'false' });
+});
+
 test('aliases repeat a value', async (t) => {
   const text =
     'mcpServers:\n  a: { url: "http://a", queue: &q { max: 5 } }\n  b: { url: "http://b", queue: *q }\n';
@@ -231,7 +244,7 @@ gateway:
   listen: { host: 0.0.0.0 }
   insecure: true
   publicUrl: http://mcp.example.com/mcp
-  admin: { host: 0.0.0.0 }
+  admin: { host: 0.0.0.0, token: short }
   trustedProxies: [0.0.0.0/0]
   bodyLimit: 8mb
   maxBuffered: 4mb
@@ -244,10 +257,12 @@ gateway:
     '2:17 mcpServers.a.command: this program is not found here',
     '6:13 gateway.insecure: INSECURE',
     '7:14 gateway.publicUrl: publicUrl ends in /mcp',
-    '8:18 gateway.admin.host: off loopback',
+    '8:34 gateway.admin.token: a token this short can be guessed',
     '9:20 gateway.trustedProxies[0]: this range is every address',
     '10:14 gateway.bodyLimit: bodies above gateway.maxBuffered get 503',
   ]);
+  const open = `mcpServers: { a: { url: "http://x" } }\ngateway: { admin: { host: 0.0.0.0 } }`;
+  assert.match(problemTexts(await loadText(t, open)).join(), /^2:27 gateway\.admin\.host: off loopback/);
   const idle = await loadText(t, 'mcpServers: { a: { url: "http://x", disabled: true } }');
   assert.match(problemTexts(idle).join(), /no server is enabled/);
 });
