@@ -1,4 +1,6 @@
 // The composition root: makes everything, wires it, and ends it in reverse order.
+import { createAuthenticator } from './access/authenticator.ts';
+import { isLoopbackHost } from './access/host-policy.ts';
 import { LegacySessions } from './bridge/legacy-sessions.ts';
 import { LinkHubs } from './bridge/link-hub.ts';
 import { LogLanes } from './bridge/log-lane.ts';
@@ -10,6 +12,7 @@ import { type AdminServer, createAdminServer } from './http/admin-server.ts';
 import { createPublicServer } from './http/server.ts';
 import type { GatewayContext } from './pipeline/gateway-context.ts';
 import { handleExchange } from './pipeline/handle-exchange.ts';
+import { createFetchJson } from './servers/fetch-json.ts';
 import { transportOpener } from './servers/open-transport.ts';
 import { createOutbound } from './servers/outbound.ts';
 import type { ClientIdentity } from './servers/peer.ts';
@@ -44,6 +47,12 @@ export async function createGateway({ config, version, logger: given }: GatewayO
   const logger = given ?? createLogger({ level: config.gateway.log.level, secrets: config.secrets });
   const metrics = createMetrics();
   const outbound = createOutbound(config.gateway.outbound);
+  const authenticator = createAuthenticator({
+    auth: config.gateway.auth,
+    publicUrl: config.gateway.publicUrl,
+    logger,
+    fetchJson: createFetchJson(outbound),
+  });
   const identity: ClientIdentity = { name: 'portico', title: 'Portico', version };
   const openTransport = transportOpener({ outbound, logger });
   const servers = new Map(
@@ -85,6 +94,7 @@ export async function createGateway({ config, version, logger: given }: GatewayO
   const publicServer = await createPublicServer({
     config: config.gateway,
     logger,
+    signIn: authenticator,
     async handleExchange(exchange) {
       inFlight += 1;
       try {
@@ -133,6 +143,7 @@ export async function createGateway({ config, version, logger: given }: GatewayO
     await sessions.close();
     await Promise.all([...servers.values()].map((server) => server.close()));
     await publicServer.close();
+    authenticator.close();
     await adminServer?.close();
     await outbound.close();
   }
@@ -141,6 +152,8 @@ export async function createGateway({ config, version, logger: given }: GatewayO
     async start() {
       const addresses = { public: await publicServer.listen(), admin: (await adminServer?.listen()) ?? [] };
       listening = true;
+      shoutIfOpen(config, logger);
+      authenticator.warmUp();
       // Warm up: a cold package runner needs its time now rather than in a user's first call. Failures are in the
       // log and in /status, and the next call tries again.
       for (const server of servers.values()) server.catalogueLink().catch(() => {});
@@ -160,6 +173,15 @@ async function adminServerFor(
 ): Promise<AdminServer | undefined> {
   const { admin } = config.gateway;
   return admin === undefined ? undefined : createAdminServer({ config: admin, ...parts });
+}
+
+/** At every start, so that nobody forgets it. */
+function shoutIfOpen({ gateway: { auth, listen } }: Config, logger: Logger): void {
+  if (auth !== undefined || isLoopbackHost(listen.host)) return;
+  logger.warn(
+    { host: listen.host },
+    'INSECURE: whoever reaches this address uses every server without sign-in',
+  );
 }
 
 function watchState(metrics: Metrics, { servers, sessions }: GatewayContext): void {

@@ -108,6 +108,7 @@ function newExchange(
     openReplies.delete(reply);
     if (!response.writableEnded) clientGone.abort();
   });
+  let signedOut: AbortSignal | undefined;
   return {
     id: record.id,
     view: record.view,
@@ -117,6 +118,18 @@ function newExchange(
     principal,
     reply,
     clientGone: clientGone.signal,
+    // Only streams ask, and a watch has a timer.
+    get signedOut() {
+      signedOut ??= options.signIn?.watch(principal, closeOf(response)) ?? new AbortController().signal;
+      return signedOut;
+    },
     record,
   };
+}
+
+function closeOf(response: ServerResponse): AbortSignal {
+  const closed = new AbortController();
+  if (response.closed) closed.abort();
+  else response.once('close', () => closed.abort());
+  return closed.signal;
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { publicHostPolicy } from '../access/host-policy.ts';
 import { originPolicy } from '../access/origin-policy.ts';
+import { splitPublicUrl } from '../access/resource-identifiers.ts';
 import type { GatewayConfig } from '../config/config.ts';
 import { type FailureCode, GatewayError } from '../errors.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -22,6 +23,7 @@ import { DEFAULT_HTTP_TIMING, type HttpTiming } from './http-timing.ts';
 import { KeepAliveComments } from './keep-alive-comments.ts';
 import { registerMcpRoute } from './mcp-route.ts';
 import { challengeFor, type SignIn } from './sign-in.ts';
+import { registerWellKnownRoutes } from './well-known-routes.ts';
 
 export interface PublicServerOptions {
   readonly config: GatewayConfig;
@@ -62,10 +64,8 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
   const budget = new BufferBudget(config.maxBufferedBytes);
   const keepAlive = new KeepAliveComments(timing.keepAliveCommentMs);
   const listenHost = config.listen.host;
-  const checkCaller = callerCheck(
-    originPolicy({ ...config, listenHost }),
-    publicHostPolicy({ ...config, listenHost }),
-  );
+  const hosts = publicHostPolicy({ ...config, listenHost });
+  const checkCaller = callerCheck(originPolicy({ ...config, listenHost }), hosts);
   const openReplies = new Set<HttpReply>();
   const isStopping = () => listener.stopping;
   const isLastAnswer = () => listener.stopping || (options.isDraining?.() ?? false);
@@ -86,8 +86,9 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
   app.setNotFoundHandler({ preHandler: checkCaller }, () => {
     throw new GatewayError('path-unknown');
   });
+  const { basePath } = splitPublicUrl(config.publicUrl);
   registerMcpRoute(app, {
-    basePath: new URL(config.publicUrl).pathname.replace(/\/$/, ''),
+    basePath,
     bodyLimitBytes: config.bodyLimitBytes,
     timing,
     budget,
@@ -100,6 +101,12 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     onSettled,
     onFailure: reportFailure,
     openReplies,
+  });
+  registerWellKnownRoutes(app, {
+    basePath,
+    hosts,
+    metadata: (view) => signIn?.metadata(view),
+    isLastAnswer,
   });
   await app.ready();
 

@@ -2,6 +2,7 @@
 import type { Challenge } from '../access/bearer-challenge.ts';
 import type { SignInAttempt } from '../access/bearer-token.ts';
 import type { Principal } from '../access/principal.ts';
+import type { ResourceMetadata } from '../access/resource-metadata.ts';
 import type { ChallengeFor } from './error-response.ts';
 
 export interface SignIn {
@@ -9,6 +10,10 @@ export interface SignIn {
   authenticate(attempt: SignInAttempt): Promise<Principal>;
   /** The value of `WWW-Authenticate`. */
   challenge(challenge: Challenge): string;
+  /** The metadata document of a view; undefined where there is nowhere to sign in. */
+  metadata(view: string | undefined): ResourceMetadata | undefined;
+  /** A signal that aborts when what the caller signed in with is over; watched until `done` aborts. */
+  watch(principal: Principal, done: AbortSignal): AbortSignal;
 }
 
 /** The challenges of one view. */

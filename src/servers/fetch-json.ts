@@ -1,7 +1,7 @@
 // One request for one JSON document, to addresses that the operator configured or that a configured issuer named:
 // no redirect is followed, nothing without an end is read, and nothing takes long.
-import type { Dispatcher } from 'undici';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
+import type { Outbound } from './outbound.ts';
 
 export interface JsonRequest {
   readonly url: string;
@@ -24,11 +24,11 @@ const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 512 * 1024;
 const HTTP_URL = /^https?:\/\//i;
 
-export function createFetchJson(dispatcher: Dispatcher): FetchJson {
+export function createFetchJson(outbound: Pick<Outbound, 'dispatcher'>): FetchJson {
   return async ({ url, headers = {}, form, signal }) => {
     if (!HTTP_URL.test(url) || !URL.canParse(url)) throw new Error('not an http:// or https:// URL');
     const { origin, pathname, search } = new URL(url);
-    const { statusCode, body } = await dispatcher.request({
+    const { statusCode, body } = await outbound.dispatcher().request({
       origin,
       path: pathname + search,
       method: form === undefined ? 'GET' : 'POST',

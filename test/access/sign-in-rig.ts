@@ -1,6 +1,5 @@
 // The authenticator over real sockets, with an issuer that a test commands and a clock that it turns.
 import type { TestContext } from 'node:test';
-import { Agent } from 'undici';
 import { type Authenticator, createAuthenticator } from '../../src/access/authenticator.ts';
 import type { KeyTiming } from '../../src/access/issuer-keys.ts';
 import type { Principal } from '../../src/access/principal.ts';
@@ -8,6 +7,7 @@ import type { ScopeHierarchy } from '../../src/access/scopes.ts';
 import type { AuthConfig, IssuerConfig } from '../../src/config/auth-config.ts';
 import { GatewayError } from '../../src/errors.ts';
 import { createFetchJson } from '../../src/servers/fetch-json.ts';
+import { createOutbound } from '../../src/servers/outbound.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import {
   type SigningKey,
@@ -53,7 +53,7 @@ export async function startRig(t: TestContext, options: RigOptions = {}): Promis
   issuer.keys = [key];
   const logs: string[] = [];
   const clock = { nowMs: Math.floor(Date.now() / 1000) * 1000 };
-  const agent = new Agent();
+  const outbound = createOutbound({ proxy: undefined, ca: undefined });
   const authenticator = createAuthenticator({
     auth: {
       issuers: [issuer.config(options.issuer)],
@@ -64,14 +64,14 @@ export async function startRig(t: TestContext, options: RigOptions = {}): Promis
     },
     publicUrl: options.publicUrl ?? PUBLIC_URL,
     logger: createLogger({ level: 'trace', secrets: [], destination: { write: (line) => logs.push(line) } }),
-    fetchJson: createFetchJson(agent),
+    fetchJson: createFetchJson(outbound),
     now: () => clock.nowMs,
     keyTiming: options.timing ?? {},
     ...(options.scopeImplies === undefined ? {} : { scopeImplies: options.scopeImplies }),
   });
   t.after(async () => {
     authenticator.close();
-    await agent.destroy();
+    await outbound.close();
   });
 
   const rig: Rig = {

@@ -22,6 +22,8 @@ function doorkeeper(): SignIn & { attempts: SignInAttempt[] } {
       return ALICE;
     },
     challenge: (challenge: Challenge) => `Test ${JSON.stringify(challenge)}`,
+    metadata: () => undefined,
+    watch: () => new AbortController().signal,
   };
 }
 
