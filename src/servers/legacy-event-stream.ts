@@ -20,8 +20,9 @@ export interface LegacyEventStreamOptions {
   onNotFound(): void;
 }
 
-/** Statuses that pass: everything else from 400 on, but for a 5xx, means that there is no such stream. */
+/** Besides a 5xx, what may be otherwise the next time; every other status means that there is no such stream. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
+const NOT_IMPLEMENTED = 501;
 
 /** Resolves when the server offers no stream, or the signal aborts; never rejects. */
 export async function followLegacyEventStream(options: LegacyEventStreamOptions): Promise<void> {
@@ -79,5 +80,5 @@ function isStream(answer: HttpAnswer): boolean {
 }
 
 function maySucceedLater(status: number): boolean {
-  return status >= 500 || PASSING_STATUSES.has(status);
+  return (status >= 500 && status !== NOT_IMPLEMENTED) || PASSING_STATUSES.has(status);
 }

@@ -190,7 +190,7 @@ for (const [era, openLeg] of Object.entries(eras)) {
     // The idle connection of the handshake may be used once more before its end is seen.
     await assert.rejects(rig.tool('echo'), (thrown) => thrown instanceof GatewayError);
     await assert.rejects(rig.tool('echo'), failure('server-unavailable', 'connect-failed'));
-    assert.ok(performance.now() - startedAt < 1_000);
+    assert.ok(performance.now() - startedAt < 5_000);
     await rig.server.listen();
     assert.equal(await rig.text('echo', { text: 'back' }), 'back');
   });

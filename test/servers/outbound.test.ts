@@ -213,6 +213,6 @@ test('an idle connection is let go before any server would close it, and used ag
   assert.ok(new Set(rig.server.received.map(({ connection }) => connection)).size <= 2);
   const startedAt = performance.now();
   await rig.server.until(() => rig.server.openConnections === 0);
-  assert.ok(performance.now() - startedAt < 3_000);
+  assert.ok(performance.now() - startedAt < 10_000);
   await works(rig);
 });

@@ -146,10 +146,11 @@ describe('SseReader', () => {
       assert.equal(read(chunks, bytes).seen.length, 1);
       return performance.now() - startedAt;
     };
-    timeFor(1024 * 1024);
-    const small = Math.max(timeFor(5 * 1024 * 1024), 2);
+    // The best of a few, since a test machine has other things to do as well.
+    const bestFor = (bytes: number) => Math.min(...[1, 2, 3, 4].map(() => timeFor(bytes)));
+    const small = Math.max(bestFor(5 * 1024 * 1024), 2);
     assert.ok(
-      timeFor(20 * 1024 * 1024) < small * 16,
+      bestFor(20 * 1024 * 1024) < small * 16,
       'four times the bytes took far more than four times as long',
     );
   });
