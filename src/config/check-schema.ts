@@ -19,6 +19,7 @@ export interface CheckedFile {
 
 type Section = Record<string, unknown>;
 
+const MAX_ROUNDS = 1000;
 const validate = newAjv().compile(configSchema);
 
 export function checkSchema(root: SourceNode): CheckedFile {
@@ -28,7 +29,9 @@ export function checkSchema(root: SourceNode): CheckedFile {
   const findings: Finding[] = [];
   const invalid: Path[] = [];
   refuseLater(configSchemaNode, value, [], findings);
-  while (!validate(value)) {
+  for (let round = 0; !validate(value); round += 1) {
+    // Each round takes something out, so this never happens; a reload that hangs would be worse than one that fails.
+    if (round > MAX_ROUNDS) throw new Error('the schema check does not come to an end');
     const errors = meaningful(validate.errors ?? []).map((error) => ({ error, path: pathOf(error, value) }));
     if (errors.map(({ error, path }) => forgive(error, path, value, root)).includes(true)) continue;
     for (const { error, path } of errors) {
