@@ -27,6 +27,8 @@ export interface GatewayOptions {
   /** The version of Portico, told to servers. */
   readonly version: string;
   readonly logger?: Logger;
+  /** How long a server's question that names no call waits for one, or for a stream, that it could go out on. */
+  readonly questionPatienceMs?: number;
 }
 
 export interface Addresses {
@@ -43,7 +45,11 @@ export interface Gateway {
   hurry(): void;
 }
 
-export async function createGateway({ config, version, logger: given }: GatewayOptions): Promise<Gateway> {
+/** BRIDGE.md, B. */
+const QUESTION_PATIENCE_MS = 5_000;
+
+export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, version, logger: given, questionPatienceMs = QUESTION_PATIENCE_MS } = options;
   const logger = given ?? createLogger({ level: config.gateway.log.level, secrets: config.secrets });
   const metrics = createMetrics();
   const outbound = createOutbound(config.gateway.outbound);
@@ -63,8 +69,9 @@ export async function createGateway({ config, version, logger: given }: GatewayO
   );
   const { sessions: limits } = config.gateway;
   const sessions = new LegacySessions(new MemorySessionStore(limits), {
-    ...limits.replay,
     idleTimeoutMs: limits.idleTimeoutMs,
+    replay: limits.replay,
+    questionPatienceMs,
   });
   const ending = new AbortController();
   const hurrying = new AbortController();
@@ -77,7 +84,7 @@ export async function createGateway({ config, version, logger: given }: GatewayO
     bridge: {
       state: new SealedState(),
       lanes: new LogLanes(),
-      hubs: new LinkHubs((link, method) => catalogue.noteListChanged(link, method)),
+      hubs: new LinkHubs((link, method) => catalogue.noteListChanged(link, method), questionPatienceMs),
       parked: new ParkedCalls(config.gateway.parked),
     },
     logger,
@@ -140,8 +147,9 @@ export async function createGateway({ config, version, logger: given }: GatewayO
   async function close(): Promise<void> {
     await drain();
     context.bridge.parked.close();
-    await sessions.close();
+    // Servers first: their calls in flight fail, each by its id, before the streams that would say so are gone.
     await Promise.all([...servers.values()].map((server) => server.close()));
+    await sessions.close();
     await publicServer.close();
     authenticator.close();
     await adminServer?.close();

@@ -29,6 +29,8 @@ export async function chooseLink(
   const own = session && server.peekOwnLink(sessionLinkKey(session));
   if (own !== undefined) return own;
   const catalogue = await server.catalogueLink();
+  // Its session may have ended meanwhile, and with it whoever would close a link that is opened now.
+  session?.ended.signal.throwIfAborted();
   const isolation = server.isolationFor(catalogue.peer);
   if (isolation === 'shared') return catalogue;
   const declared = declaredCapabilities(client.capabilities, server.config.client, { fixedRoots: true });

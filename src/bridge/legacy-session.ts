@@ -25,6 +25,14 @@ export interface SessionCall {
   readonly mayAsk: boolean;
 }
 
+export interface LegacySessionOptions {
+  readonly replay: ReplayLimits;
+  /** How long a question that names no call waits for a stream that it could go out on. */
+  readonly questionPatienceMs: number;
+}
+
+const MAX_OPEN_QUESTIONS = 100;
+
 /** What the client meant when it took a call back: it gets no response. */
 export class ClientCancelled extends Error {}
 
@@ -40,16 +48,18 @@ export class LegacySession {
   logLevel: string | undefined;
   /** Aborts at the session's end, whatever ended it. */
   readonly ended = new AbortController();
+  readonly #questionPatienceMs: number;
   readonly #calls = new Set<SessionCall>();
   readonly #onStreamOpened = new Set<() => void>();
   /** What belongs to no call; held, bounded, while no GET stream is open. */
   readonly #standalone: EventStream;
 
-  constructor(key: string, record: SessionRecord, replay: ReplayLimits) {
+  constructor(key: string, record: SessionRecord, { questionPatienceMs, replay }: LegacySessionOptions) {
     this.key = key;
     this.record = record;
     this.streams = new SessionStreams(replay);
-    this.#standalone = this.streams.open();
+    this.#questionPatienceMs = questionPatienceMs;
+    this.#standalone = this.streams.open({ holds: true });
   }
 
   get busy(): boolean {
@@ -79,6 +89,19 @@ export class LegacySession {
     this.#noteStreamOpened();
   }
 
+  /**
+   * Takes a broken stream up again after the event that the client saw last.
+   *
+   * @returns false where no such stream, or not all of the rest of it, is here
+   */
+  resume(lastEventId: string, sink: StreamSink, gone: AbortSignal): boolean {
+    const found = this.streams.find(lastEventId);
+    if (found === undefined) return false;
+    found.stream.resume(sink, gone, found.after);
+    if (found.stream === this.#standalone) this.#noteStreamOpened();
+    return true;
+  }
+
   #noteStreamOpened(): void {
     for (const notify of this.#onStreamOpened) notify();
   }
@@ -92,6 +115,8 @@ export class LegacySession {
   /** A message of the session's own link that names no call: the sole open call's stream, else the GET stream. */
   deliver(message: JsonRpcNotification): void {
     if (!this.initialized && message.method.endsWith('list_changed')) return;
+    // Progress that its wire ties to no call carries a token of ours, which means nothing to the client (F22).
+    if (message.method === 'notifications/progress') return;
     const sole = this.#calls.size === 1 ? [...this.#calls][0] : undefined;
     const stream =
       message.method === 'notifications/message' && sole !== undefined ? sole.stream : this.#standalone;
@@ -104,14 +129,19 @@ export class LegacySession {
     void stream.send({ ...request, id });
   }
 
+  /** A server that asks without end must not fill the gateway. */
+  get mayBeAsked(): boolean {
+    return this.questions.size < MAX_OPEN_QUESTIONS;
+  }
+
   /**
    * The stream for a question that names no call: the only call that may ask, else an open GET stream (BRIDGE.md).
    * Waits for one to appear; undefined when none does in time, or the session ends.
    */
-  async streamForQuestion(patienceMs: number): Promise<EventStream | undefined> {
+  async streamForQuestion(): Promise<EventStream | undefined> {
     const now = this.#streamForQuestionNow();
     if (now !== undefined) return now;
-    const patience = AbortSignal.any([AbortSignal.timeout(patienceMs), this.ended.signal]);
+    const patience = AbortSignal.any([AbortSignal.timeout(this.#questionPatienceMs), this.ended.signal]);
     return new Promise((resolve) => {
       const settle = () => {
         const stream = this.#streamForQuestionNow();

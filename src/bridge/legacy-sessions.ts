@@ -1,26 +1,31 @@
 // All legacy sessions that run here: the store says which exist, this holds what is live of them. A session that
 // ends, however it ends, leaves nothing behind: neither stream, question nor link (F04).
+import { GatewayError } from '../errors.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import type { SessionRecord, SessionStore } from '../state/session-store.ts';
 import { sessionLinkKey } from './choose-link.ts';
-import { LegacySession } from './legacy-session.ts';
-import type { ReplayLimits } from './session-streams.ts';
+import { LegacySession, type LegacySessionOptions } from './legacy-session.ts';
+
+export interface LegacySessionsOptions extends LegacySessionOptions {
+  readonly idleTimeoutMs: number;
+}
 
 export class LegacySessions {
   readonly #store: SessionStore;
-  readonly #replay: ReplayLimits;
+  readonly #options: LegacySessionOptions;
   readonly #live = new Map<string, { session: LegacySession; release: () => Promise<void> }>();
   readonly #releasing = new Set<Promise<void>>();
   readonly #keeper: NodeJS.Timeout;
+  #closed = false;
 
-  constructor(store: SessionStore, replay: ReplayLimits & { readonly idleTimeoutMs: number }) {
+  constructor(store: SessionStore, options: LegacySessionsOptions) {
     this.#store = store;
-    this.#replay = replay;
+    this.#options = options;
     store.onEnded((key) => this.#dispose(key));
     this.#keeper = setInterval(
       () => this.#keepBusy(),
-      Math.min(30_000, Math.max(50, replay.idleTimeoutMs / 5)),
+      Math.min(30_000, Math.max(50, options.idleTimeoutMs / 5)),
     ).unref();
   }
 
@@ -32,12 +37,15 @@ export class LegacySessions {
    * Opens a session on one server.
    *
    * @returns its id, for the client alone
-   * @throws GatewayError no-capacity
+   * @throws GatewayError no-capacity, draining
    */
   async open(record: SessionRecord, server: Server): Promise<{ id: string; session: LegacySession }> {
-    const id = await this.#store.create(record);
-    const stored = await this.#store.find(id);
-    const session = new LegacySession(stored?.key ?? '', record, this.#replay);
+    const { id, key } = await this.#store.create(record);
+    if (this.#closed) {
+      await this.#store.end(key);
+      throw new GatewayError('draining');
+    }
+    const session = new LegacySession(key, record, this.#options);
     const stop = server.onSharedMessage((message) => deliverShared(session, server, message));
     const release = () => {
       stop();
@@ -52,6 +60,7 @@ export class LegacySessions {
     const stored = await this.#store.find(id);
     if (stored === undefined || stored.record.principal !== principal || stored.record.view !== view)
       return undefined;
+    this.#store.touch(stored.key);
     return this.#live.get(stored.key)?.session;
   }
 
@@ -60,6 +69,7 @@ export class LegacySessions {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     clearInterval(this.#keeper);
     await Promise.all([...this.#live.keys()].map((key) => this.#store.end(key)));
     await Promise.all(this.#releasing);

@@ -9,9 +9,6 @@ import { LegacyLogLevels } from './legacy-log-levels.ts';
 import type { ParkedCall } from './parked-call.ts';
 import { TurnQueue } from './turn-queue.ts';
 
-/** How long a question outside any call waits for the next one that it could belong to (BRIDGE.md). */
-const QUESTION_PATIENCE_MS = 5_000;
-
 export type HubListener = (message: ServerMessage) => void;
 
 export class LinkHub {
@@ -27,11 +24,13 @@ export class LinkHub {
   readonly #subscribed = new Map<string, number>();
   readonly #homeless = new Map<JsonRpcRequest, NodeJS.Timeout>();
   readonly #onListChanged: (method: string) => void;
+  readonly #questionPatienceMs: number;
 
-  constructor(link: ServerLink, onListChanged: (method: string) => void) {
+  constructor(link: ServerLink, onListChanged: (method: string) => void, questionPatienceMs: number) {
     this.link = link;
     this.logLevels = new LegacyLogLevels(link);
     this.#onListChanged = onListChanged;
+    this.#questionPatienceMs = questionPatienceMs;
   }
 
   /** A message of the link that its wire ties to no call. */
@@ -109,7 +108,7 @@ export class LinkHub {
     const timer = setTimeout(() => {
       this.#homeless.delete(question);
       this.#refuse(question, 'No call is running that this could belong to');
-    }, QUESTION_PATIENCE_MS);
+    }, this.#questionPatienceMs);
     this.#homeless.set(question, timer.unref());
   }
 
@@ -138,15 +137,18 @@ export class LinkHub {
 export class LinkHubs {
   readonly #hubs = new WeakMap<ServerLink, LinkHub>();
   readonly #onListChanged: (link: ServerLink, method: string) => void;
+  readonly #questionPatienceMs: number;
 
-  constructor(onListChanged: (link: ServerLink, method: string) => void) {
+  /** @param questionPatienceMs how long a question outside any call waits for one that it could belong to */
+  constructor(onListChanged: (link: ServerLink, method: string) => void, questionPatienceMs: number) {
     this.#onListChanged = onListChanged;
+    this.#questionPatienceMs = questionPatienceMs;
   }
 
   of(link: ServerLink): LinkHub {
     let hub = this.#hubs.get(link);
     if (hub === undefined) {
-      hub = new LinkHub(link, (method) => this.#onListChanged(link, method));
+      hub = new LinkHub(link, (method) => this.#onListChanged(link, method), this.#questionPatienceMs);
       this.#hubs.set(link, hub);
     }
     return hub;

@@ -14,9 +14,6 @@ import { answerFixedRoots } from './fixed-roots.ts';
 import type { LegacySession } from './legacy-session.ts';
 import type { EventStream } from './session-streams.ts';
 
-/** How long a question that names no call waits for a stream that it could go out on (BRIDGE.md). */
-const QUESTION_PATIENCE_MS = 5_000;
-
 /** The client capability that each question needs. */
 const CAPABILITY_OF: Readonly<Record<string, string>> = {
   'roots/list': 'roots',
@@ -62,7 +59,8 @@ export function relayClientNotification(
     const { method, params } = message;
     const isRoots = method === 'notifications/roots/list_changed';
     if (link === undefined || (isRoots && server.config.client.roots !== 'allow')) return;
-    void link.notify({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) });
+    // Should it not arrive, the server is down or refuses us, which the next request shows.
+    link.notify({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) }).catch(() => {});
   }
 }
 
@@ -79,7 +77,8 @@ async function relayQuestion(
   if (capability === undefined || declared[capability] === undefined) {
     return refuse(link, question, `The client did not declare what ${question.method} needs`);
   }
-  const where = stream ?? (await session.streamForQuestion(QUESTION_PATIENCE_MS));
+  if (!session.mayBeAsked) return refuse(link, question, 'The client has too many questions open');
+  const where = stream ?? (await session.streamForQuestion());
   if (where === undefined) return refuse(link, question, 'The client has no open stream to be asked on');
   session.ask(question, link, where);
 }

@@ -34,8 +34,9 @@ export class SessionStreams {
     this.#limits = limits;
   }
 
-  open(): EventStream {
-    const stream = new EventStream(this.#nextStream++, this);
+  /** @param holds whether it keeps what is said while nobody has ever listened */
+  open({ holds = false } = {}): EventStream {
+    const stream = new EventStream(this.#nextStream++, this, holds);
     this.#streams.set(stream.id, stream);
     return stream;
   }
@@ -57,6 +58,7 @@ export class SessionStreams {
     const bytes = Buffer.byteLength(JSON.stringify(content));
     this.#log.push({ stream, sequence, content, bytes, loggedAt: performance.now() });
     this.#loggedBytes += bytes;
+    stream.logged += 1;
     this.prune();
   }
 
@@ -68,17 +70,21 @@ export class SessionStreams {
       if (event.loggedAt >= oldest && this.#loggedBytes <= this.#limits.bytes) break;
       this.#loggedBytes -= event.bytes;
       event.stream.droppedThrough = event.sequence;
+      event.stream.logged -= 1;
+      if (event.stream.over && event.stream.logged === 0) this.forget(event.stream);
       dropped += 1;
     }
     if (dropped > 0) this.#log.splice(0, dropped);
-    for (const stream of this.#streams.values()) {
-      if (stream.over && !this.#log.some((event) => event.stream === stream)) this.#streams.delete(stream.id);
-    }
   }
 
-  /** A stream whose client never learnt an event id cannot be asked for again. */
+  /** Nobody can ask for the stream again: its client never learnt an event id, or nothing of it is left. */
   forget(stream: EventStream): void {
     this.#streams.delete(stream.id);
+  }
+
+  /** Streams that are open, or can still be asked for. */
+  get size(): number {
+    return this.#streams.size;
   }
 
   get loggedBytes(): number {
@@ -101,14 +107,18 @@ export class EventStream implements CallOutput {
   /** Events up to this one have been written to a connection, whether or not they arrived. */
   writtenThrough = 0;
   over = false;
+  /** How many of its events are in the log. */
+  logged = 0;
   readonly #session: SessionStreams;
+  readonly #holds: boolean;
   #sink: StreamSink | undefined;
   #lastSequence = 0;
   #knownToClient = false;
 
-  constructor(id: number, session: SessionStreams) {
+  constructor(id: number, session: SessionStreams, holds: boolean) {
     this.id = id;
     this.#session = session;
+    this.#holds = holds;
   }
 
   get attached(): boolean {
@@ -151,8 +161,7 @@ export class EventStream implements CallOutput {
   }
 
   send(message: StreamMessage): Promise<void> | undefined {
-    if (this.over) return undefined;
-    return this.#publish({ message });
+    return this.over || this.#lost ? undefined : this.#publish({ message });
   }
 
   respond(idText: string, outcome: JsonRpcOutcome, status: number): void {
@@ -164,7 +173,7 @@ export class EventStream implements CallOutput {
       this.#session.forget(this);
       return;
     }
-    if (sink === undefined && !this.#knownToClient) {
+    if (this.#lost) {
       this.#session.forget(this);
       return;
     }
@@ -173,8 +182,14 @@ export class EventStream implements CallOutput {
 
   end(): void {
     this.over = true;
+    if (this.logged === 0) this.#session.forget(this);
     this.#sink?.end();
     this.#sink = undefined;
+  }
+
+  /** Its client is gone, and has no event id to come back with. */
+  get #lost(): boolean {
+    return this.#sink === undefined && !this.#knownToClient && !this.#holds;
   }
 
   #publish(content: Content): Promise<void> | undefined {

@@ -40,10 +40,8 @@ function openStream({ headers, reply, clientGone, signedOut }: Exchange, session
   const over = AbortSignal.any([clientGone, signedOut]);
   if (lastEventId === undefined) {
     session.attachStandalone(reply, over);
-  } else {
-    const found = session.streams.find(lastEventId);
-    if (found === undefined) throw new GatewayError('resume-unknown');
-    found.stream.resume(reply, over, found.after);
+  } else if (!session.resume(lastEventId, reply, over)) {
+    throw new GatewayError('resume-unknown');
   }
   const close = () => reply.end();
   if (signedOut.aborted) close();

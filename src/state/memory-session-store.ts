@@ -36,7 +36,7 @@ export class MemorySessionStore implements SessionStore {
     return this.#entries.size;
   }
 
-  async create(record: SessionRecord): Promise<string> {
+  async create(record: SessionRecord): Promise<StoredSession & { readonly id: string }> {
     const mine = this.#perPrincipal.get(record.principal) ?? 0;
     if (this.#entries.size >= this.#limits.max || mine >= this.#limits.maxPerPrincipal) {
       throw new GatewayError('no-capacity', { reason: 'sessions', retryAfterMs: RETRY_AFTER_MS });
@@ -46,20 +46,16 @@ export class MemorySessionStore implements SessionStore {
     const now = performance.now();
     this.#entries.set(key, { key, record, createdAt: now, lastUsedAt: now });
     this.#perPrincipal.set(record.principal, mine + 1);
-    return id;
+    return { id, key, record };
   }
 
   async find(id: string): Promise<StoredSession | undefined> {
     if (!SESSION_ID.test(id)) return undefined;
     const entry = this.#entries.get(keyOf(id));
     if (entry === undefined) return undefined;
-    const now = performance.now();
-    if (this.#isOver(entry, now)) {
-      await this.end(entry.key);
-      return undefined;
-    }
-    entry.lastUsedAt = now;
-    return entry;
+    if (!this.#isOver(entry, performance.now())) return entry;
+    await this.end(entry.key);
+    return undefined;
   }
 
   touch(key: string): void {

@@ -14,16 +14,19 @@ export interface SessionRecord {
 
 export interface SessionStore {
   /**
-   * Remembers a session and returns its id: 256 random bits, visible ASCII.
+   * Remembers a session. Its id is 256 random bits in visible ASCII, for the client alone.
    *
    * @throws GatewayError no-capacity at a cap; the words say nothing of counts
    */
-  create(record: SessionRecord): Promise<string>;
-  /** The live session of that id, its idle clock started anew. Ids that were never issued allocate nothing. */
+  create(record: SessionRecord): Promise<StoredSession & { readonly id: string }>;
+  /**
+   * The live session of that id. Asking does not keep it alive, for whoever asks may not be its owner; `touch` does.
+   * Ids that were never issued allocate nothing.
+   */
   find(id: string): Promise<StoredSession | undefined>;
   /** Idempotent; `onEnded` has been told when it resolves. */
   end(key: string): Promise<void>;
-  /** A session with work in flight is not idle. */
+  /** Starts the idle clock anew: the session was used, or has work in flight. */
   touch(key: string): void;
   /** Every end of a session, whatever ended it: one path for deletion and expiry (F04). */
   onEnded(listener: (key: string) => void): void;
