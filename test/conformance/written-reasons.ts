@@ -12,8 +12,12 @@ export interface WrittenReason {
 
 const ROW = /^\| `(?<check>[^`]+)` \| `(?<where>[^`]+)` \| (?<text>[^|]+) \|$/gm;
 
-export function readWrittenReasons(file: URL = new URL('README.md', import.meta.url)): WrittenReason[] {
-  return [...readFileSync(file, 'utf8').matchAll(ROW)].map(({ groups = {} }) => {
+export function readWrittenReasons(): WrittenReason[] {
+  return parseWrittenReasons(readFileSync(new URL('README.md', import.meta.url), 'utf8'));
+}
+
+export function parseWrittenReasons(markdown: string): WrittenReason[] {
+  return [...markdown.matchAll(ROW)].map(({ groups = {} }) => {
     const { check = '', where = '', text = '' } = groups;
     const checkPattern = pattern(check);
     const wherePattern = pattern(where);
