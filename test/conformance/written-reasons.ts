@@ -10,7 +10,8 @@ export interface WrittenReason {
   excuses(check: string, where: string): boolean;
 }
 
-const ROW = /^\| `(?<check>[^`]+)` \| `(?<where>[^`]+)` \| (?<text>[^|]+) \|$/gm;
+// The formatter pads the cells.
+const ROW = /^\| `(?<check>[^`]+)` +\| `(?<where>[^`]+)` +\| (?<text>[^|]+?) +\|$/gm;
 
 export function readWrittenReasons(): WrittenReason[] {
   return parseWrittenReasons(readFileSync(new URL('README.md', import.meta.url), 'utf8'));
