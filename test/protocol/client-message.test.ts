@@ -123,6 +123,7 @@ const ENCODED_NAME: readonly Row[] = [
   ['of bytes that are no UTF-8', name('=?base64?/w==?=', '\ufffd'), MISMATCH],
   ['with its marker in upper case', name('=?BASE64?ZWNobw==?='), MISMATCH],
   ['with its marker in upper case, as the name itself', name('=?BASE64?x?=', '=?BASE64?x?='), PASSES],
+  ['broken, over an absent name', { params: {}, headers: { 'mcp-name': '=?base64?!?=' } }, MISMATCH],
   ['encoded twice', name(marked(marked('echo'))), MISMATCH],
   ['encoded twice, since the name looks encoded', name(marked(marked('echo')), marked('echo')), PASSES],
   ['as the name itself, left plain', name(marked('echo'), marked('echo')), MISMATCH],

@@ -140,6 +140,16 @@ describe('F34: an argument and its header', () => {
     }
   });
 
+  test('differ in a way that the client is told', () => {
+    const told = (args: string, header: string | undefined) =>
+      mismatch({ region: REGION }, args, header === undefined ? {} : { [HEADER]: header });
+    assert.equal(told('{"region":"a"}', undefined), 'The mcp-param-region header is missing');
+    assert.equal(told('{}', 'a'), 'mcp-param-region is sent, but the argument is not');
+    assert.equal(told('{"region":null}', 'a'), 'mcp-param-region is sent, but the argument is not');
+    assert.equal(told('{"region":"a"}', '=?base64?!?='), 'The mcp-param-region header is malformed');
+    assert.equal(told('{"region":"a"}', 'b'), 'mcp-param-region differs from the argument in the body');
+  });
+
   test('F34: headers that no schema declares are not looked at', () => {
     assert.equal(mismatch({}, '{"a":1}', { 'mcp-param-a': '=?base64?!?=' }), undefined);
   });
