@@ -9,7 +9,7 @@ import { SealedState } from './bridge/sealed-state.ts';
 import type { Config } from './config/config.ts';
 import { ServerCatalogue } from './federation/server-catalogue.ts';
 import { type AdminServer, createAdminServer } from './http/admin-server.ts';
-import { createPublicServer } from './http/server.ts';
+import { createPublicServer, type PublicServer } from './http/server.ts';
 import type { GatewayContext } from './pipeline/gateway-context.ts';
 import { handleExchange } from './pipeline/handle-exchange.ts';
 import { createFetchJson } from './servers/fetch-json.ts';
@@ -94,10 +94,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     catalogue.follow(server);
     context.bridge.lanes.follow(server);
   }
-  watchState(metrics, context);
 
   let listening = false;
   let inFlight = 0;
+  let closing: Promise<void> | undefined;
   const publicServer = await createPublicServer({
     config: config.gateway,
     logger,
@@ -110,13 +110,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         inFlight -= 1;
       }
     },
+    isDraining: () => closing !== undefined,
+    onRefused: (code) => metrics.countRefusal(code),
     onSettled(record) {
       metrics.observeExchange(record);
       logExchange(logger, record);
     },
   });
+  watchState(metrics, context, publicServer);
   const adminServer = await adminServerFor(config, { logger, metrics, status, isReady });
-  let closing: Promise<void> | undefined;
 
   function status(): unknown {
     return {
@@ -192,7 +194,12 @@ function shoutIfOpen({ gateway: { auth, listen } }: Config, logger: Logger): voi
   );
 }
 
-function watchState(metrics: Metrics, { servers, sessions }: GatewayContext): void {
+/** What is asked of others at each scrape. */
+function watchState(
+  metrics: Metrics,
+  { servers, sessions, bridge }: GatewayContext,
+  edge: PublicServer,
+): void {
   metrics.watch({
     name: 'portico_links',
     help: 'Open links by server',
@@ -202,6 +209,22 @@ function watchState(metrics: Metrics, { servers, sessions }: GatewayContext): vo
     },
   });
   metrics.watch({ name: 'portico_sessions', help: 'Open legacy sessions', read: () => sessions.size });
+  metrics.watch({
+    name: 'portico_parked_calls',
+    help: 'Calls that wait for an answer of their client',
+    read: () => bridge.parked.parked,
+  });
+  metrics.watch({
+    name: 'portico_open_replies',
+    help: 'Answers not ended yet',
+    read: () => edge.openReplies,
+  });
+  metrics.watch({ name: 'portico_open_streams', help: 'Open event streams', read: () => edge.openStreams });
+  metrics.watch({
+    name: 'portico_buffered_bytes',
+    help: 'Bytes held for all exchanges; gateway.maxBuffered bounds them',
+    read: () => edge.bufferedBytes,
+  });
 }
 
 function pause(durationMs: number, cut: AbortSignal): Promise<void> {

@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { readParamHeaders } from '../protocol/param-headers.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
+import { withinTime } from '../servers/within-time.ts';
 
 export type TargetKind = 'tools' | 'prompts';
 export type TargetTable = ReadonlyMap<string, JsonObject>;
@@ -13,6 +14,7 @@ export type TargetTable = ReadonlyMap<string, JsonObject>;
 const MAX_PAGES = 1_000;
 /** How often a call for an unknown name may make a server list again. */
 const REFRESH_AFTER_MS = 5_000;
+const LOAD_TIMEOUT_MS = 30_000;
 
 interface LoadedTable {
   readonly loadedAt: number;
@@ -34,11 +36,11 @@ export class ServerCatalogue {
     name: string,
     signal: AbortSignal,
   ): Promise<JsonObject | undefined> {
-    const loaded = this.#load(link, kind, signal);
-    const found = (await loaded.table).get(name);
+    const loaded = this.#load(link, kind);
+    const found = (await withinTime(loaded.table, LOAD_TIMEOUT_MS, signal)).get(name);
     if (found !== undefined || performance.now() - loaded.loadedAt < REFRESH_AFTER_MS) return found;
     if (this.#tables.get(link)?.get(kind) === loaded) this.invalidate(link, kind);
-    return (await this.#load(link, kind, signal).table).get(name);
+    return (await withinTime(this.#load(link, kind).table, LOAD_TIMEOUT_MS, signal)).get(name);
   }
 
   /** Keeps the tables of a server's shared link in step with what it says. */
@@ -57,7 +59,7 @@ export class ServerCatalogue {
     if (method === 'notifications/prompts/list_changed') this.invalidate(link, 'prompts');
   }
 
-  #load(link: ServerLink, kind: TargetKind, signal: AbortSignal): LoadedTable {
+  #load(link: ServerLink, kind: TargetKind): LoadedTable {
     let tables = this.#tables.get(link);
     if (tables === undefined) {
       tables = new Map();
@@ -65,7 +67,7 @@ export class ServerCatalogue {
     }
     const known = tables.get(kind);
     if (known !== undefined) return known;
-    const loaded: LoadedTable = { loadedAt: performance.now(), table: readTable(link, kind, signal) };
+    const loaded: LoadedTable = { loadedAt: performance.now(), table: readTable(link, kind) };
     tables.set(kind, loaded);
     loaded.table.catch(() => {
       if (tables.get(kind) === loaded) tables.delete(kind);
@@ -74,7 +76,9 @@ export class ServerCatalogue {
   }
 }
 
-async function readTable(link: ServerLink, kind: TargetKind, signal: AbortSignal): Promise<TargetTable> {
+/** Many wait for it, so no caller ends it: it has the time of a call. */
+async function readTable(link: ServerLink, kind: TargetKind): Promise<TargetTable> {
+  const { signal } = new AbortController();
   const table = new Map<string, JsonObject>();
   const seen = new Set<string>();
   let cursor: string | undefined;

@@ -13,10 +13,10 @@ import { methodLabel } from '../protocol/methods.ts';
 import { buildParamHeaders } from '../protocol/param-headers.ts';
 import { nameSourceOf } from '../protocol/request-headers.ts';
 import type { Server } from '../servers/server.ts';
+import { withinTime } from '../servers/within-time.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { checkParamHeaders, requireMethod, routeTarget } from './route-exchange.ts';
-import { withinTime } from './within-time.ts';
 
 export interface Dispatch {
   readonly request: ClientRequest;

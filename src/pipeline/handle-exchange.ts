@@ -9,6 +9,7 @@ import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { handleLegacyMessage, type LegacyMessage } from './legacy-exchange.ts';
 import { handleModernRequest } from './modern-exchange.ts';
+import { noteFailure } from './note-failure.ts';
 import { handleSessionStream } from './session-stream.ts';
 
 /** Resolves when the answer has been decided; it never rejects. */
@@ -28,7 +29,7 @@ export async function handleExchange(gateway: GatewayContext, exchange: Exchange
     exchange.record.outcome = 'ok';
     exchange.reply.accept();
   } catch (thrown) {
-    settle(exchange, thrown, { era, idText });
+    settle(gateway, exchange, { thrown, era, idText });
   }
 }
 
@@ -36,9 +37,14 @@ function refusal({ failure, text, data }: Refusal): GatewayError {
   return new GatewayError(failure, data === undefined ? { text } : { text, data });
 }
 
-function settle(exchange: Exchange, thrown: unknown, told: { era: Era; idText: string | undefined }): void {
+function settle(
+  { logger }: GatewayContext,
+  exchange: Exchange,
+  { thrown, era, idText }: { thrown: unknown; era: Era; idText: string | undefined },
+): void {
   const { record, reply, clientGone } = exchange;
-  if (clientGone.aborted || thrown instanceof ClientCancelled) {
+  const cancelled = thrown instanceof ClientCancelled || (clientGone.aborted && thrown === clientGone.reason);
+  if (cancelled) {
     record.outcome = 'cancelled';
     reply.end();
     return;
@@ -46,5 +52,7 @@ function settle(exchange: Exchange, thrown: unknown, told: { era: Era; idText: s
   const error = toGatewayError(thrown);
   record.outcome = error.code;
   record.reason = error.details.reason;
-  reply.fail(error, told.idText, told.era);
+  // Nobody is there to be told, so a failure of ours would be lost.
+  if (clientGone.aborted) noteFailure(logger, record, thrown);
+  reply.fail(error, idText, era);
 }

@@ -6,7 +6,7 @@ import { initializeResult, negotiateVersion } from '../bridge/introduction.ts';
 import { ClientCancelled, type LegacySession } from '../bridge/legacy-session.ts';
 import { relayClientNotification } from '../bridge/session-messages.ts';
 import type { EventStream } from '../bridge/session-streams.ts';
-import { errorObject, GatewayError, toGatewayError } from '../errors.ts';
+import { errorObject, GatewayError } from '../errors.ts';
 import {
   type ClientBatch,
   type ClientNotification,
@@ -22,11 +22,12 @@ import { isLogLevel } from '../protocol/log-levels.ts';
 import { isParkable, methodLabel } from '../protocol/methods.ts';
 import { SESSION_HEADER, VERSION_HEADER } from '../protocol/request-headers.ts';
 import type { Server } from '../servers/server.ts';
+import { withinTime } from '../servers/within-time.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { noteFailure } from './note-failure.ts';
 import { routeView } from './route-exchange.ts';
-import { withinTime } from './within-time.ts';
 
 /** A legacy client is never kept without a status longer than this (BRIDGE.md). */
 const HOLD_MS = 1_000;
@@ -168,10 +169,11 @@ async function runCall(gateway: GatewayContext, exchange: Exchange, running: Run
       return output.end();
     }
     const { reply } = exchange;
-    if (output === stream && !reply.committed && !exchange.clientGone.aborted) throw thrown;
-    const error = toGatewayError(thrown);
-    exchange.record.outcome = error.code;
-    exchange.record.reason = error.details.reason;
+    if (output === stream && !reply.committed && !exchange.clientGone.aborted) {
+      session.streams.forget(stream);
+      throw thrown;
+    }
+    const error = noteFailure(gateway.logger, exchange.record, thrown);
     output.respond(request.idText, { error: errorObject(error, 'legacy') }, 200);
   } finally {
     session.finishCall(sessionCall);
@@ -183,7 +185,7 @@ async function handleSessionless(
   exchange: Exchange,
   call: SessionRequest,
 ): Promise<void> {
-  const { reply, clientGone } = exchange;
+  const { reply } = exchange;
   const client: CallingClient = {
     era: 'legacy',
     version: headerValue(exchange.headers, VERSION_HEADER) ?? DEFAULT_LEGACY_VERSION,
@@ -204,7 +206,8 @@ async function handleSessionless(
     client,
     server: call.server,
     output,
-    signal: clientGone,
+    // Without a session there is no way back to the result, but a legacy client that hangs up still cancels nothing.
+    signal: new AbortController().signal,
     sessionCall: undefined,
   });
 }
@@ -280,9 +283,15 @@ async function answerMember(
     },
     end: () => {},
   };
-  const answer = answerHere(exchange, { request, server: member.server, session: member.session });
-  if (answer !== undefined) output.respond(request.idText, answer, 200);
-  else await runCall(gateway, exchange, { ...member, output });
+  try {
+    const answer = answerHere(exchange, { request, server: member.server, session: member.session });
+    if (answer !== undefined) output.respond(request.idText, answer, 200);
+    else await runCall(gateway, exchange, { ...member, output });
+  } catch (thrown) {
+    // One member's failure is its own answer; the others go on.
+    const error = noteFailure(gateway.logger, exchange.record, thrown);
+    output.respond(request.idText, { error: errorObject(error, 'legacy') }, 200);
+  }
 }
 
 function clientOf(session: LegacySession, exchange: Exchange): CallingClient {

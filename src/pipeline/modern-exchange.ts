@@ -6,11 +6,11 @@ import { discoverResult } from '../bridge/introduction.ts';
 import type { ModernRequest } from '../protocol/client-message.ts';
 import { META } from '../protocol/era.ts';
 import { type JsonValue, readJson } from '../protocol/json-text.ts';
+import { withinTime } from '../servers/within-time.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { routeView } from './route-exchange.ts';
-import { withinTime } from './within-time.ts';
 
 /** How long a modern client's status is held back for the server's first message (BRIDGE.md). */
 const HOLD_MS = 5_000;

@@ -122,7 +122,7 @@ export class LinkPool {
     let oldest: [string, Entry] | undefined;
     for (const candidate of this.#entries) {
       const { link, pinned } = candidate[1];
-      if (pinned || link === undefined || link.inFlight > 0) continue;
+      if (pinned || link === undefined || !link.idle) continue;
       if (oldest?.[1].link === undefined || link.idleSince < oldest[1].link.idleSince) oldest = candidate;
     }
     if (oldest === undefined) return false;
@@ -132,14 +132,14 @@ export class LinkPool {
 
   #sweep(): void {
     for (const link of this.#ended) {
-      if (link.inFlight > 0) continue;
+      if (!link.idle) continue;
       this.#ended.delete(link);
       this.#trackClosing(link.close());
     }
     const idleBefore = performance.now() - this.#limits.idleTimeoutMs;
     for (const [key, entry] of this.#entries) {
       const { link, pinned } = entry;
-      if (pinned || link === undefined || link.inFlight > 0 || link.idleSince > idleBefore) continue;
+      if (pinned || link === undefined || !link.idle || link.idleSince > idleBefore) continue;
       this.#closeInBackground(key, entry);
     }
   }

@@ -32,7 +32,10 @@ BYTE_KINDS[QUOTE] = STRING;
 /** Reads a line without its line end; a blank one says nothing. */
 export function readServerLine(line: Buffer): readonly LineItem[] {
   const text = line.toString('utf8').replace(/^\ufeff/, '');
-  if (text.trim() === '') return [];
+  const [first] = text.trimStart();
+  if (first === undefined) return [];
+  // Without the cost of an exception, for a server may print megabytes of this.
+  if (first !== '{' && first !== '[') return salvage(line, text);
   if (isTooDeep(line)) return [readTooDeep(text)];
   let value: unknown;
   try {

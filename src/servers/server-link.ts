@@ -72,6 +72,8 @@ export class ServerLink {
   /** When the last call ended; meaningful while nothing is in flight. */
   idleSince = performance.now();
   inFlight = 0;
+  /** Subscriptions: they stay open, and keep the link from being idle. */
+  streams = 0;
   /** Resolves once the wire is gone, whatever ended it. */
   readonly closed: Promise<void>;
   /** Portico itself ends it: nothing is wrong with the server. */
@@ -95,6 +97,11 @@ export class ServerLink {
     );
   }
 
+  /** Nothing of it is in use. */
+  get idle(): boolean {
+    return this.inFlight === 0 && this.streams === 0;
+  }
+
   get open(): boolean {
     return this.transport.open;
   }
@@ -110,7 +117,7 @@ export class ServerLink {
     options: LinkCallOptions,
   ): Promise<JsonRpcOutcome> {
     const deadline = startDeadline(options.longLived ? UNLIMITED : this.#limits, options.signal);
-    this.inFlight += 1;
+    this.#count(options, 1);
     options.onStarted?.(deadline);
     try {
       return await this.transport.call({
@@ -126,14 +133,14 @@ export class ServerLink {
       });
     } finally {
       deadline.stop();
-      this.inFlight -= 1;
+      this.#count(options, -1);
       this.idleSince = performance.now();
     }
   }
 
   /** A request of Portico's own (a list for the catalogue): the metadata that the revision demands is added. */
   async ownCall(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
-    const outcome = await this.call(method, this.#withOwnMeta(params), { signal });
+    const outcome = await this.call(method, this.withOwnMeta(params), { signal });
     if ('result' in outcome) return outcome.result;
     throw new GatewayError('server-unavailable', {
       reason: outcome.error.code === METHOD_NOT_FOUND ? 'method-not-found' : 'own-call-refused',
@@ -154,7 +161,8 @@ export class ServerLink {
     return this.transport.close();
   }
 
-  #withOwnMeta(params: JsonObject): JsonObject {
+  /** Params of a request of Portico's own, as the server's revision wants them. */
+  withOwnMeta(params: JsonObject): JsonObject {
     if (this.peer.era === 'legacy') return params;
     const _meta = {
       [META.protocolVersion]: this.peer.version,
@@ -162,6 +170,11 @@ export class ServerLink {
       [META.clientCapabilities]: {},
     };
     return { ...params, _meta };
+  }
+
+  #count({ longLived }: LinkCallOptions, change: 1 | -1): void {
+    if (longLived) this.streams += change;
+    else this.inFlight += change;
   }
 
   #receive(message: ServerMessage, onUnsolicited: ServerLinkOptions['onUnsolicited']): void {

@@ -6,6 +6,7 @@ import type { JsonObject } from '../protocol/json-text.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Connector, type ConnectorOptions, type LinkTerms } from './connector.ts';
 import { LinkPool } from './link-pool.ts';
+import { watchLists } from './list-watch.ts';
 import type { Peer } from './peer.ts';
 import { ServerLink } from './server-link.ts';
 import { StartBackoff } from './start-backoff.ts';
@@ -14,6 +15,13 @@ import type { ServerMessage } from './transport.ts';
 /** A start that is due this soon is worth waiting for; one further off is refused at once. */
 const WORTH_WAITING_MS = 1_000;
 const CATALOGUE_KEY = 'catalogue';
+const REOPEN_AFTER_MS = 250;
+/** What may have changed at a server that was started again. */
+const LIST_CHANGES = [
+  'notifications/tools/list_changed',
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+];
 
 export interface OwnLinkRequest extends LinkTerms {
   /** Principal or session; links are never shared across keys. */
@@ -40,6 +48,8 @@ export class Server {
   #peer: Peer | undefined;
   #lastError: string | undefined;
   #starts = 0;
+  #watchedBefore = false;
+  readonly #closed = new AbortController();
 
   constructor(options: ServerOptions) {
     this.config = options.config;
@@ -68,12 +78,14 @@ export class Server {
    */
   catalogueLink(clientCapabilities: JsonObject = {}): Promise<ServerLink> {
     const key = JSON.stringify(clientCapabilities);
-    const start = (signal: AbortSignal) =>
-      this.#open(
-        { clientCapabilities, onUnsolicited: (message, link) => this.#receiveShared(message, link) },
-        signal,
-      );
-    return this.#pool.acquire(`${CATALOGUE_KEY} ${key}`, start, key === '{}');
+    const isMain = key === '{}';
+    const start = async (signal: AbortSignal) => {
+      const onUnsolicited = (message: ServerMessage, from: ServerLink) => this.#receiveShared(message, from);
+      const link = await this.#open({ clientCapabilities, onUnsolicited }, signal);
+      if (isMain) this.#keepWatch(link);
+      return link;
+    };
+    return this.#pool.acquire(`${CATALOGUE_KEY} ${key}`, start, isMain);
   }
 
   /** A link that belongs to one principal or one session. */
@@ -127,6 +139,7 @@ export class Server {
   }
 
   async close(): Promise<void> {
+    this.#closed.abort();
     this.#listeners.clear();
     await this.#pool.close();
   }
@@ -169,6 +182,29 @@ export class Server {
       });
     }
     await delay(remainingMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+
+  /** Hears of list changes, and opens the link again when it ends by itself: what it lists may have changed. */
+  #keepWatch(link: ServerLink): void {
+    void watchLists(link, (message) => this.#receiveShared(message, link));
+    if (this.#watchedBefore) {
+      for (const method of LIST_CHANGES) this.#receiveShared({ jsonrpc: '2.0', method }, link);
+    }
+    this.#watchedBefore = true;
+    void link.closed.then(() => {
+      if (!link.closing && !this.#closed.signal.aborted) void this.#reopen();
+    });
+  }
+
+  async #reopen(): Promise<void> {
+    const { signal } = this.#closed;
+    while (!signal.aborted) {
+      const pauseMs = Math.max(this.#backoff.remainingMs(performance.now()), REOPEN_AFTER_MS);
+      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
+      const link = await this.catalogueLink().catch(() => undefined);
+      if (link !== undefined) return;
+    }
   }
 
   #receiveShared(message: ServerMessage, link: ServerLink): void {

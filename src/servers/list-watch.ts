@@ -1,0 +1,58 @@
+// Hears of list changes at a modern server: one listen stream on the link that lists are served from, for as long as
+// that link is open. What ends upstream is opened again, and counts as a change of everything: some may be missed.
+import { setTimeout as delay } from 'node:timers/promises';
+import { META } from '../protocol/era.ts';
+import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
+import type { ServerLink } from './server-link.ts';
+import type { ServerMessage } from './transport.ts';
+
+const KINDS = [
+  { capability: 'tools', filter: 'toolsListChanged', method: 'notifications/tools/list_changed' },
+  { capability: 'prompts', filter: 'promptsListChanged', method: 'notifications/prompts/list_changed' },
+  { capability: 'resources', filter: 'resourcesListChanged', method: 'notifications/resources/list_changed' },
+] as const;
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 60_000;
+
+/** Runs until the link closes; never rejects. Does nothing for a server that promises no list changes. */
+export async function watchLists(
+  link: ServerLink,
+  onMessage: (message: ServerMessage) => void,
+): Promise<void> {
+  const kinds = KINDS.filter(({ capability }) => {
+    const offered = link.peer.capabilities[capability];
+    return isJsonObject(offered) && offered.listChanged === true;
+  });
+  if (link.peer.era === 'legacy' || kinds.length === 0) return;
+  const notifications: JsonObject = Object.fromEntries(kinds.map(({ filter }) => [filter, true]));
+  const over = new AbortController();
+  void link.closed.then(() => over.abort());
+  let pauseMs = FIRST_PAUSE_MS;
+  let again = false;
+  while (link.open) {
+    let acknowledged = false;
+    const receive = (message: ServerMessage) => {
+      if (message.method !== 'notifications/subscriptions/acknowledged') {
+        onMessage(withoutSubscription(message));
+        return;
+      }
+      acknowledged = true;
+      pauseMs = FIRST_PAUSE_MS;
+      if (!again) return;
+      for (const { method } of kinds) onMessage({ jsonrpc: '2.0', method });
+    };
+    const params = link.withOwnMeta({ notifications });
+    const options = { signal: over.signal, longLived: true, onMessage: receive };
+    await link.call('subscriptions/listen', params, options).catch(() => undefined);
+    again ||= acknowledged;
+    await delay(pauseMs, undefined, { signal: over.signal, ref: false }).catch(() => undefined);
+    pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
+  }
+}
+
+function withoutSubscription(message: ServerMessage): ServerMessage {
+  const meta = message.params?._meta;
+  if (!isJsonObject(meta) || !(META.subscriptionId in meta)) return message;
+  const { [META.subscriptionId]: _id, ..._meta } = meta;
+  return { ...message, params: { ...message.params, _meta } };
+}
