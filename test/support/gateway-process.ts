@@ -134,7 +134,11 @@ function assertCleanRun({ signal, left, output, secrets }: RunEnd): void {
   const broken: string[] = [];
   if (signal !== null) broken.push(`it was ended by ${signal}`);
   if (left.length > 0) broken.push(`it left processes behind: ${left.join(', ')}`);
-  if (/unhandled ?(promise ?)?rejection|uncaught ?exception|MaxListenersExceeded/i.test(output)) {
+  if (
+    /unhandled ?(promise ?)?rejection|uncaught ?exception|failure that nobody caught|MaxListenersExceeded/i.test(
+      output,
+    )
+  ) {
     broken.push('it let a failure fall to the floor');
   }
   if (secrets.some((secret) => output.includes(secret))) broken.push('it told a secret');

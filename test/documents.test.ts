@@ -1,0 +1,68 @@
+// The documents a newcomer reads first, held against what they speak of.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { loadConfig } from '../src/config/load.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const DOCUMENTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'docs/dependencies.md',
+  'test/conformance/README.md',
+];
+
+const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+  scripts: Record<string, string>;
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+};
+
+for (const document of DOCUMENTS) {
+  test(`${document} links to files that exist and names npm scripts that exist`, async () => {
+    const text = await readFile(join(ROOT, document), 'utf8');
+    const links = [...text.matchAll(/\]\((?!https?:)(?<path>[^)#]+)\)/g)].map(
+      ({ groups }) => groups?.path ?? '',
+    );
+    const missing = links.filter((path) => !existsSync(join(ROOT, dirname(document), path)));
+    assert.deepEqual(missing, []);
+    const scripts = [...text.matchAll(/npm run (?<name>[a-z:]+)/g)].map(({ groups }) => groups?.name ?? '');
+    assert.deepEqual(
+      scripts.filter((name) => manifest.scripts[name] === undefined),
+      [],
+    );
+  });
+}
+
+test('the config in README.md is one that Portico accepts', async (t) => {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+  const blocks = [...readme.matchAll(/```yaml\n(?<yaml>.*?)```/gs)].map(({ groups }) => groups?.yaml ?? '');
+  assert.equal(blocks.length, 1);
+  const folder = await mkdtemp(join(tmpdir(), 'readme-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'portico.yaml');
+  await writeFile(file, blocks[0] ?? '');
+  const loaded = await loadConfig(file, { env: { DOCS_KEY: 'key' } });
+  assert.ok(loaded.ok, loaded.ok ? '' : JSON.stringify(loaded.problems));
+  assert.deepEqual(
+    loaded.config.servers.map(({ slug }) => slug),
+    ['files', 'docs'],
+  );
+});
+
+test('docs/dependencies.md names every dependency', async () => {
+  const text = await readFile(join(ROOT, 'docs/dependencies.md'), 'utf8');
+  const names = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)];
+  // One row names several packages of one scope, the scope once.
+  const named = (name: string) =>
+    text.includes(`\`${name}\``) || text.includes(`\`${name.split('/').at(-1)}\``);
+  assert.deepEqual(
+    names.filter((name) => !named(name)),
+    [],
+  );
+});
