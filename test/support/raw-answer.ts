@@ -19,8 +19,7 @@ export interface WholeAnswer {
 export class RawAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Whether the answer ended in good order. */
-  readonly ended: Promise<boolean>;
+  readonly #closed: Promise<boolean>;
   readonly #response: IncomingMessage;
   readonly #chunks: AsyncIterator<Buffer>;
   #rest = '';
@@ -30,7 +29,7 @@ export class RawAnswer {
     this.headers = response.headers;
     this.#response = response;
     response.on('error', () => {});
-    this.ended = new Promise((resolve) => response.once('close', () => resolve(response.complete)));
+    this.#closed = new Promise((resolve) => response.once('close', () => resolve(response.complete)));
     this.#chunks = response[Symbol.asyncIterator]();
   }
 
@@ -41,6 +40,12 @@ export class RawAnswer {
   /** Breaks the connection. */
   abort(): void {
     this.#response.destroy();
+  }
+
+  /** Reads on to the end. @returns whether it came in good order */
+  ended(): Promise<boolean> {
+    this.#response.resume();
+    return this.#closed;
   }
 
   text(): Promise<string> {
