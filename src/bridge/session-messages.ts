@@ -9,21 +9,13 @@ import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import { sessionLinkKey } from './choose-link.ts';
-import { declaredCapabilities } from './client-features.ts';
+import { declaredCapabilities, missingCapability } from './client-features.ts';
 import { answerFixedRoots } from './fixed-roots.ts';
 import type { LegacySession } from './legacy-session.ts';
 import type { EventStream } from './session-streams.ts';
 
-/** The client capability that each question needs. */
-const CAPABILITY_OF: Readonly<Record<string, string>> = {
-  'roots/list': 'roots',
-  'sampling/createMessage': 'sampling',
-  'elicitation/create': 'elicitation',
-  'tasks/get': 'tasks',
-  'tasks/result': 'tasks',
-  'tasks/list': 'tasks',
-  'tasks/cancel': 'tasks',
-};
+/** Questions about tasks that the client runs for the server (2025-11-25, basic/utilities/tasks). */
+const TASK_QUESTIONS = new Set(['tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel']);
 
 /** Hands on a message of the session's own link. `stream` is the call's that the wire ties it to, if it does. */
 export async function relayToSession(
@@ -58,7 +50,8 @@ export function relayClientNotification(
     const link = server.peekOwnLink(sessionLinkKey(session));
     const { method, params } = message;
     const isRoots = method === 'notifications/roots/list_changed';
-    if (link === undefined || (isRoots && server.config.client.roots !== 'allow')) return;
+    // A modern server knows no notifications of clients.
+    if (link?.peer.era !== 'legacy' || (isRoots && server.config.client.roots !== 'allow')) return;
     // Should it not arrive, the server is down or refuses us, which the next request shows.
     link.notify({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) }).catch(() => {});
   }
@@ -70,13 +63,12 @@ async function relayQuestion(
   { link, server, stream }: { link: ServerLink; server: ServerConfig; stream: EventStream | undefined },
 ): Promise<void> {
   if (answerFixedRoots(question, link, server)) return;
-  const capability = CAPABILITY_OF[question.method];
-  const declared = declaredCapabilities(session.record.clientCapabilities, server.client, {
-    fixedRoots: true,
-  });
-  if (capability === undefined || declared[capability] === undefined) {
-    return refuse(link, question, `The client did not declare what ${question.method} needs`);
-  }
+  const { clientCapabilities } = session.record;
+  const declared = declaredCapabilities(clientCapabilities, server.client, { fixedRoots: true });
+  const possible = TASK_QUESTIONS.has(question.method)
+    ? declared.tasks !== undefined
+    : missingCapability(question, declared) === undefined;
+  if (!possible) return refuse(link, question, `The client did not declare what ${question.method} needs`);
   if (!session.mayBeAsked) return refuse(link, question, 'The client has too many questions open');
   const where = stream ?? (await session.streamForQuestion());
   if (where === undefined) return refuse(link, question, 'The client has no open stream to be asked on');
