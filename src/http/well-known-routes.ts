@@ -64,7 +64,10 @@ function answer(request: FastifyRequest, reply: FastifyReply, options: WellKnown
       })
       .send();
   }
-  return reply
-    .headers({ 'Content-Type': 'application/json', 'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}` })
-    .send(JSON.stringify(document));
+  return (
+    reply
+      .headers({ 'Content-Type': 'application/json', 'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}` })
+      // As bytes: to a text Fastify would add a charset, which JSON does not have.
+      .send(Buffer.from(JSON.stringify(document)))
+  );
 }
