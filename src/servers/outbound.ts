@@ -44,13 +44,22 @@ const KEEP_ALIVE = {
 } as const;
 
 export function createOutbound(config: OutboundConfig): Outbound {
-  const agents = new Map<HttpServerConfig, Map<OutboundUse, Dispatcher>>();
+  const agents = new Map<string, Map<OutboundUse, Dispatcher>>();
+  const keys = new WeakMap<HttpServerConfig, string>();
   let general: Dispatcher | undefined;
+
+  // By what makes connections differ, not by the object: a variant of a server's config shares its connections.
+  function keyOf(server: HttpServerConfig): string {
+    const key = keys.get(server) ?? JSON.stringify([server.slug, server.tls]);
+    keys.set(server, key);
+    return key;
+  }
 
   return {
     dispatcherFor(server, use) {
-      const ofServer = agents.get(server) ?? new Map<OutboundUse, Dispatcher>();
-      agents.set(server, ofServer);
+      const key = keyOf(server);
+      const ofServer = agents.get(key) ?? new Map<OutboundUse, Dispatcher>();
+      agents.set(key, ofServer);
       const agent = ofServer.get(use) ?? createAgent(config, server, use);
       ofServer.set(use, agent);
       return agent;
@@ -60,8 +69,9 @@ export function createOutbound(config: OutboundConfig): Outbound {
       return general;
     },
     async release(server) {
-      const ofServer = [...(agents.get(server)?.values() ?? [])];
-      agents.delete(server);
+      const key = keyOf(server);
+      const ofServer = [...(agents.get(key)?.values() ?? [])];
+      agents.delete(key);
       await Promise.all(ofServer.map((agent) => agent.close()));
     },
     async close() {

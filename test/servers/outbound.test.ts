@@ -196,11 +196,16 @@ test('an agent is made once a server and use, and is gone when the server is', a
   const outbound = createOutbound({ proxy: undefined, ca: undefined });
   t.after(() => outbound.close());
   const one: HttpServerConfig = httpServerConfig('http://127.0.0.1:1/');
-  const two: HttpServerConfig = httpServerConfig('http://127.0.0.1:1/');
   const calls = outbound.dispatcherFor(one, 'calls');
   assert.equal(outbound.dispatcherFor(one, 'calls'), calls);
+  assert.equal(
+    outbound.dispatcherFor({ ...one, type: 'sse' }, 'calls'),
+    calls,
+    'a variant of the same server',
+  );
   assert.notEqual(outbound.dispatcherFor(one, 'streams'), calls);
-  assert.notEqual(outbound.dispatcherFor(two, 'calls'), calls);
+  assert.notEqual(outbound.dispatcherFor({ ...one, slug: 'other' }, 'calls'), calls);
+  assert.notEqual(outbound.dispatcherFor({ ...one, tls: { ca: authority.cert } }, 'calls'), calls);
   await outbound.release(one);
   assert.notEqual(outbound.dispatcherFor(one, 'calls'), calls);
   await Promise.all([outbound.close(), outbound.close()]);
