@@ -174,10 +174,7 @@ export class StdioTransport implements ServerTransport {
     stdout.on('data', (chunk: Buffer) => this.#lines.push(chunk));
     stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk));
     stderr.once('end', () => this.#stderr.end());
-    stdout.once('end', () => {
-      this.#lines.end();
-      void this.#windDown('it closed its output');
-    });
+    stdout.once('end', () => void this.#windDown('it closed its output'));
     stdin.once('error', () => void this.#windDown('it closed its input'));
     void this.#awaitExit();
     return promise;
@@ -226,7 +223,6 @@ export class StdioTransport implements ServerTransport {
   async #windDown(words: string): Promise<void> {
     if (this.#state !== 'open') return;
     this.#state = 'ending';
-    this.#slots.close(processEnded(words));
     this.#child.stdout.resume();
     const timeout = new AbortController();
     const tooLong = delay(this.#wire.outputDrainMs, undefined, { signal: timeout.signal }).catch(() => {});

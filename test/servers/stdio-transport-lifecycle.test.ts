@@ -132,6 +132,25 @@ test('F10: closing again, at the same time or from within the end of the wire, i
   await assert.rejects(rig.tool('echo'), wireFailure('closed'));
 });
 
+test('what was answered before the end is delivered, also to a reader that had paused', async (t) => {
+  const rig = await startRig(t);
+  await rig.text('echo');
+  rig.transport.pauseReading();
+  assert.ok('result' in (await rig.tool('answer-and-exit')));
+  assert.equal(await rig.gone, 'it exited with code 0');
+});
+
+test('nothing is delivered any more once the wire is closed, not even of what was read already', async (t) => {
+  const rig: StdioRig = await startRig(t, [], {
+    onUnsolicited() {
+      if (rig.unsolicited.length === 10) void rig.transport.close();
+    },
+  });
+  await assert.rejects(rig.tool('flood', { count: 1_000 }), wireFailure('closed'));
+  await rig.transport.close();
+  assert.equal(rig.unsolicited.length, 10);
+});
+
 test('a child that closes its output, and lives on, is of no use: its calls fail and it is stopped', async (t) => {
   const rig = await startRig(t, ['--ignore-eof']);
   await assert.rejects(rig.tool('close-output'), wireFailure('process-ended'));
