@@ -19,7 +19,8 @@ export interface UpstreamCall {
   readonly signal: AbortSignal;
   /**
    * Messages that the wire ties to this call, in order and before the promise settles: its progress (with the
-   * caller's token), and on HTTP whatever arrives on its stream.
+   * caller's token), the events of the subscription that it opened (with the upstream subscription id), and on HTTP
+   * whatever arrives on its stream.
    */
   onMessage(message: ServerMessage): void;
 }
