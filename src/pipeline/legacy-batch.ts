@@ -1,0 +1,94 @@
+// Arrays of JSON-RPC messages, which one revision had: split, bounded, and each member answered on the one stream.
+import type { CallOutput } from '../bridge/call-output.ts';
+import type { LegacySession } from '../bridge/legacy-session.ts';
+import { relayClientNotification } from '../bridge/session-messages.ts';
+import { errorObject, GatewayError } from '../errors.ts';
+import {
+  type ClientBatch,
+  type ClientNotification,
+  type ClientResponse,
+  classify,
+  type LegacyRequest,
+} from '../protocol/client-message.ts';
+import { readJson } from '../protocol/json-text.ts';
+import type { Server } from '../servers/server.ts';
+import type { Exchange } from './exchange.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { noteFailure } from './note-failure.ts';
+import { answerHere, type RunningCall, runCall } from './session-call.ts';
+
+/** The one revision whose clients may send arrays, and how many members one may have. */
+const BATCH_VERSION = '2025-03-26';
+const MAX_BATCH = 100;
+
+export async function handleBatch(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  { batch, server, session }: { batch: ClientBatch; server: Server; session: LegacySession | undefined },
+): Promise<void> {
+  const { reply } = exchange;
+  if (session?.record.version !== BATCH_VERSION) {
+    throw new GatewayError('not-a-message', {
+      text: 'The body must be a single JSON-RPC message, not an array',
+    });
+  }
+  if (batch.items.length === 0 || batch.items.length > MAX_BATCH) {
+    throw new GatewayError('not-a-message', { text: `An array must have 1 to ${MAX_BATCH} messages` });
+  }
+  // All or nothing: no member takes effect before the whole array is known to be in order.
+  const members = batch.items.map((item) => readMember(item, exchange));
+  const requests = members.filter((member) => member.kind === 'request');
+  for (const member of members) {
+    if (member.kind === 'response') session.answer(member.id, member.outcome);
+    else if (member.kind === 'notification') relayClientNotification(session, member, server);
+  }
+  exchange.record.outcome = 'ok';
+  if (requests.length === 0) return reply.accept();
+  if (!reply.accepts.events)
+    throw new GatewayError('not-acceptable', { text: 'Arrays are answered as an event stream' });
+  const stream = session.streams.open();
+  stream.attach(reply, exchange.clientGone);
+  reply.openStream();
+  await Promise.all(
+    requests.map((request) => answerMember(gateway, exchange, { request, server, session, stream })),
+  );
+  stream.end();
+}
+
+async function answerMember(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  member: Omit<RunningCall, 'output'>,
+): Promise<void> {
+  const { request, stream } = member;
+  const output: CallOutput = {
+    send: (message) => stream.send(message),
+    respond: (idText, outcome) => {
+      void stream.send({ jsonrpc: '2.0', id: readJson(idText) as string | number, ...outcome });
+    },
+    end: () => {},
+  };
+  try {
+    const answer = answerHere(exchange, { request, server: member.server, session: member.session });
+    if (answer !== undefined) output.respond(request.idText, answer, 200);
+    else await runCall(gateway, exchange, { ...member, output });
+  } catch (thrown) {
+    // One member's failure is its own answer; the others go on.
+    const error = noteFailure(gateway.logger, exchange.record, thrown);
+    output.respond(request.idText, { error: errorObject(error, 'legacy') }, 200);
+  }
+}
+
+type Member = LegacyRequest | ClientResponse | ClientNotification;
+
+function readMember(item: unknown, { headers }: Exchange): Member {
+  const message = classify(item, headers);
+  if (message.kind === 'refused') {
+    const { failure, text, data } = message;
+    throw new GatewayError(failure, data === undefined ? { text } : { text, data });
+  }
+  if (message.era === 'legacy' && message.kind !== 'batch') {
+    if (message.kind !== 'request' || message.method !== 'initialize') return message;
+  }
+  throw new GatewayError('not-a-message', { text: 'An array may not hold initialize, or another array' });
+}
