@@ -160,6 +160,7 @@ test('a child that closes its output, and lives on, is of no use: its calls fail
 
 test('F07: when a wrapper dies and its server holds the pipe open, calls fail soon and the server is stopped', async (t) => {
   const rig = await startRig(t, [], {
+    timings: { outputDrainMs: 1_000 },
     config: {
       command: '/bin/sh',
       args: ['-c', '"$0" "$@"; exit $?', process.execPath, FAULTY_SERVER, '--ignore-eof', '--ignore-sigterm'],
