@@ -7,6 +7,7 @@ import { isParkable } from '../protocol/methods.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import { type BridgeState, type CallToCarry, CarriedCall } from './carried-call.ts';
 import { carrySubscription } from './carry-subscription.ts';
+import { sessionLinkKey } from './choose-link.ts';
 import { carryWithRounds } from './input-rounds.ts';
 import { carryLegacyListen } from './legacy-listen.ts';
 import { carryParkable } from './parkable-call.ts';
@@ -25,7 +26,12 @@ export async function carryCall(call: CallToCarry, bridge: BridgeState): Promise
   switch (crossing) {
     case 'legacy to legacy':
       return carried.respond(
-        await carried.send(carried.params(), { onMessage: (message) => relayLegacy(carried, message) }),
+        await carried.send(carried.params(), {
+          onMessage: (message) => relayLegacy(carried, message),
+          onStarted: (clock) => {
+            if (call.sessionCall !== undefined) call.sessionCall.clock = clock;
+          },
+        }),
       );
     case 'modern to modern':
       return carried.respond(await carried.send(carried.params(), { longLived: isListen(request.method) }));
@@ -45,13 +51,16 @@ export function wasNeverAccepted(thrown: unknown): boolean {
   return thrown instanceof GatewayError && thrown.details.reason === 'session-lost';
 }
 
-/** On HTTP a legacy server's questions come on the call's own stream, and go out on the client's. */
+/**
+ * On HTTP a legacy server's questions come on the call's own stream, and go out on the client's. On a link that is not
+ * the session's own nothing was declared that a server could ask for.
+ */
 function relayLegacy(carried: CarriedCall, message: ServerMessage): void {
   const { client, link, server, sessionCall } = carried.call;
   if (!('id' in message) && message.method !== 'notifications/cancelled') {
     carried.relay(message);
-  } else if (client.session !== undefined) {
-    void relayToSession(client.session, message, {
+  } else if (client.session !== undefined && link === server.peekOwnLink(sessionLinkKey(client.session))) {
+    relayToSession(client.session, message, {
       link,
       server: server.config,
       stream: sessionCall?.stream,

@@ -9,11 +9,13 @@ import {
   readId,
 } from '../protocol/json-rpc.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
+import type { CallDeadline } from '../servers/call-deadline.ts';
 import type { SessionRecord } from '../state/session-store.ts';
-import type { StreamSink } from './call-output.ts';
+import type { CallOutput, StreamSink } from './call-output.ts';
 import { OpenQuestions, type QuestionOrigin } from './open-questions.ts';
 import { type EventStream, type ReplayLimits, SessionStreams } from './session-streams.ts';
 import { SessionSubscriptions } from './session-subscriptions.ts';
+import { WaitingQuestions } from './waiting-questions.ts';
 
 /** One call of the client, as long as it runs. */
 export interface SessionCall {
@@ -23,6 +25,8 @@ export interface SessionCall {
   readonly controller: AbortController;
   /** The server may ask the client something while this runs (tools/call, prompts/get, resources/read). */
   readonly mayAsk: boolean;
+  /** The clock of the call at the server, once it has been sent. */
+  clock?: Pick<CallDeadline, 'extend'>;
 }
 
 export interface LegacySessionOptions {
@@ -31,7 +35,8 @@ export interface LegacySessionOptions {
   readonly questionPatienceMs: number;
 }
 
-const MAX_OPEN_QUESTIONS = 100;
+/** A server that asks without end must not fill the gateway. */
+const MAX_QUESTIONS = 100;
 
 /** What the client meant when it took a call back: it gets no response. */
 export class ClientCancelled extends Error {}
@@ -48,9 +53,8 @@ export class LegacySession {
   logLevel: string | undefined;
   /** Aborts at the session's end, whatever ended it. */
   readonly ended = new AbortController();
-  readonly #questionPatienceMs: number;
+  readonly #waiting: WaitingQuestions;
   readonly #calls = new Set<SessionCall>();
-  readonly #onStreamOpened = new Set<() => void>();
   /** What belongs to no call; held, bounded, while no GET stream is open. */
   readonly #standalone: EventStream;
 
@@ -58,7 +62,7 @@ export class LegacySession {
     this.key = key;
     this.record = record;
     this.streams = new SessionStreams(replay);
-    this.#questionPatienceMs = questionPatienceMs;
+    this.#waiting = new WaitingQuestions(questionPatienceMs);
     this.#standalone = this.streams.open({ holds: true });
   }
 
@@ -72,21 +76,22 @@ export class LegacySession {
 
   startCall(idText: string, mayAsk: boolean, stream: EventStream): SessionCall {
     const controller = new AbortController();
-    const call = { idText, stream, controller, mayAsk };
+    const call: SessionCall = { idText, stream, controller, mayAsk };
     this.#calls.add(call);
-    this.#noteStreamOpened();
+    this.#retryWaiting();
     return call;
   }
 
   finishCall(call: SessionCall): void {
     this.#calls.delete(call);
+    this.#retryWaiting();
   }
 
   /** The client opened, or opened again, the stream for what belongs to no call; the newest connection has it. */
   attachStandalone(sink: StreamSink, gone: AbortSignal): void {
     const { droppedThrough, writtenThrough } = this.#standalone;
     this.#standalone.resume(sink, gone, Math.max(droppedThrough, writtenThrough));
-    this.#noteStreamOpened();
+    this.#retryWaiting();
   }
 
   /**
@@ -98,12 +103,8 @@ export class LegacySession {
     const found = this.streams.find(lastEventId);
     if (found === undefined) return false;
     found.stream.resume(sink, gone, found.after);
-    if (found.stream === this.#standalone) this.#noteStreamOpened();
+    this.#retryWaiting();
     return true;
-  }
-
-  #noteStreamOpened(): void {
-    for (const notify of this.#onStreamOpened) notify();
   }
 
   /** `notifications/cancelled`: ids may be used twice by careless clients, the newest is meant (F21). */
@@ -123,48 +124,62 @@ export class LegacySession {
     void stream.send(message);
   }
 
-  /** A server's request to the client, under an id of ours, on the stream that it belongs to. */
-  ask(request: JsonRpcRequest, origin: QuestionOrigin, stream: EventStream): void {
-    const id = this.questions.open(request.id, origin, stream);
-    void stream.send({ ...request, id });
-  }
-
-  /** A server that asks without end must not fill the gateway. */
-  get mayBeAsked(): boolean {
-    return this.questions.size < MAX_OPEN_QUESTIONS;
-  }
-
   /**
-   * The stream for a question that names no call: the only call that may ask, else an open GET stream (BRIDGE.md).
-   * Waits for one to appear; undefined when none does in time, or the session ends.
+   * A server's request to the client, under an id of ours, on the stream that it belongs to: that of the call which
+   * its wire names, else of the only call that may ask, else an open GET stream (BRIDGE.md). Without any, it waits
+   * for a while.
+   *
+   * @param refuse tells the server that its question will not be answered, and why
    */
-  async streamForQuestion(): Promise<EventStream | undefined> {
-    const now = this.#streamForQuestionNow();
-    if (now !== undefined) return now;
-    const patience = AbortSignal.any([AbortSignal.timeout(this.#questionPatienceMs), this.ended.signal]);
-    return new Promise((resolve) => {
-      const settle = () => {
-        const stream = this.#streamForQuestionNow();
-        if (stream === undefined && !patience.aborted) return;
-        this.#onStreamOpened.delete(settle);
-        patience.removeEventListener('abort', settle);
-        resolve(stream);
-      };
-      this.#onStreamOpened.add(settle);
-      patience.addEventListener('abort', settle);
+  ask(
+    question: JsonRpcRequest,
+    origin: QuestionOrigin,
+    { stream, refuse }: { stream: EventStream | undefined; refuse: (why: string) => void },
+  ): void {
+    if (this.questions.size + this.#waiting.size >= MAX_QUESTIONS) {
+      refuse('The client has too many questions open');
+      return;
+    }
+    const where = stream?.carriesEvents ? stream : this.#streamForQuestion();
+    const nowhere = 'The client has no open stream to be asked on';
+    if (where !== undefined) this.#askOn(where, question, origin);
+    else if (stream !== undefined) refuse(nowhere);
+    else this.#waiting.add(question, origin, () => refuse(nowhere));
+  }
+
+  #askOn(stream: EventStream, question: JsonRpcRequest, origin: QuestionOrigin): void {
+    const id = this.questions.open(question.id, origin, stream);
+    this.#extendClockOf(stream);
+    void stream.send({ ...question, id });
+  }
+
+  #streamForQuestion(): EventStream | undefined {
+    const askers = [...this.#calls].filter(({ mayAsk }) => mayAsk);
+    const [sole] = askers.length === 1 ? askers : [];
+    if (sole?.stream.carriesEvents) return sole.stream;
+    return this.#standalone.attached ? this.#standalone : undefined;
+  }
+
+  /** A call, or a stream, came or went. */
+  #retryWaiting(): void {
+    this.#waiting.retry((question, origin) => {
+      const stream = this.#streamForQuestion();
+      if (stream !== undefined) this.#askOn(stream, question, origin);
+      return stream !== undefined;
     });
   }
 
-  #streamForQuestionNow(): EventStream | undefined {
-    const askers = [...this.#calls].filter(({ mayAsk }) => mayAsk);
-    if (askers.length === 1 && askers[0] !== undefined) return askers[0].stream;
-    return this.#standalone.attached ? this.#standalone : undefined;
+  /** A question, and its answer, are signs of life as progress is: a person needs time to answer. */
+  #extendClockOf(stream: CallOutput): void {
+    for (const call of this.#calls) if (call.stream === stream) call.clock?.extend();
   }
 
   /** The server takes a question back: the client is told under the id that it knows. */
   withdraw(cancelled: JsonRpcNotification, origin: QuestionOrigin): void {
     const upstreamId = readId(cancelled.params?.requestId)?.id;
-    const withdrawn = upstreamId === undefined ? undefined : this.questions.withdraw(upstreamId, origin);
+    if (upstreamId === undefined) return;
+    this.#waiting.withdraw(upstreamId, origin);
+    const withdrawn = this.questions.withdraw(upstreamId, origin);
     if (withdrawn === undefined) return;
     void withdrawn.stream.send({ ...cancelled, params: { ...cancelled.params, requestId: withdrawn.id } });
   }
@@ -200,7 +215,8 @@ export class LegacySession {
 
   /** The client answered; an answer to a question that is no longer open is dropped (DESIGN 2.4). */
   answer(id: JsonRpcId, outcome: JsonRpcOutcome): void {
-    this.questions.answer(id, outcome);
+    const stream = this.questions.answer(id, outcome);
+    if (stream !== undefined) this.#extendClockOf(stream);
   }
 
   end(): void {
@@ -208,6 +224,7 @@ export class LegacySession {
     const over = new ClientCancelled('the session ended');
     this.ended.abort(over);
     for (const call of this.#calls) call.controller.abort(over);
+    this.#waiting.close();
     this.questions.refuseAll({ code: METHOD_NOT_FOUND, message: 'The client is gone' });
     this.streams.close();
   }

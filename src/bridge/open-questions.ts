@@ -26,11 +26,13 @@ export class OpenQuestions {
     return id;
   }
 
-  answer(id: JsonRpcId, outcome: JsonRpcOutcome): void {
+  /** @returns where it was asked, or undefined for an answer to nothing */
+  answer(id: JsonRpcId, outcome: JsonRpcOutcome): CallOutput | undefined {
     const question = this.#open.get(id);
-    if (question === undefined) return;
+    if (question === undefined) return undefined;
     this.#open.delete(id);
     void question.origin.respond(question.upstreamId, outcome);
+    return question.stream;
   }
 
   /** The server took a question back: its answer would go nowhere. Returns our id of it, and where it was asked. */

@@ -18,17 +18,17 @@ import type { EventStream } from './session-streams.ts';
 const TASK_QUESTIONS = new Set(['tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel']);
 
 /** Hands on a message of the session's own link. `stream` is the call's that the wire ties it to, if it does. */
-export async function relayToSession(
+export function relayToSession(
   session: LegacySession,
   message: ServerMessage,
   { link, server, stream }: { link: ServerLink; server: ServerConfig; stream: EventStream | undefined },
-): Promise<void> {
+): void {
   if ('id' in message) {
-    await relayQuestion(session, message, { link, server, stream });
+    relayQuestion(session, message, { link, server, stream });
   } else if (message.method === 'notifications/cancelled') {
     session.withdraw(message, link);
   } else if (stream !== undefined) {
-    await stream.send(message);
+    void stream.send(message);
   } else {
     session.deliver(message);
   }
@@ -57,24 +57,20 @@ export function relayClientNotification(
   }
 }
 
-async function relayQuestion(
+function relayQuestion(
   session: LegacySession,
   question: JsonRpcRequest,
   { link, server, stream }: { link: ServerLink; server: ServerConfig; stream: EventStream | undefined },
-): Promise<void> {
+): void {
   if (answerFixedRoots(question, link, server)) return;
   const { clientCapabilities } = session.record;
   const declared = declaredCapabilities(clientCapabilities, server.client, { fixedRoots: true });
   const possible = TASK_QUESTIONS.has(question.method)
     ? declared.tasks !== undefined
     : missingCapability(question, declared) === undefined;
-  if (!possible) return refuse(link, question, `The client did not declare what ${question.method} needs`);
-  if (!session.mayBeAsked) return refuse(link, question, 'The client has too many questions open');
-  const where = stream ?? (await session.streamForQuestion());
-  if (where === undefined) return refuse(link, question, 'The client has no open stream to be asked on');
-  session.ask(question, link, where);
-}
-
-function refuse(link: ServerLink, question: JsonRpcRequest, message: string): Promise<void> {
-  return link.respond(question.id, { error: { code: METHOD_NOT_FOUND, message } });
+  const refuse = (message: string) => {
+    void link.respond(question.id, { error: { code: METHOD_NOT_FOUND, message } });
+  };
+  if (possible) session.ask(question, link, { stream, refuse });
+  else refuse(`The client did not declare what ${question.method} needs`);
 }

@@ -125,6 +125,11 @@ export class EventStream implements CallOutput {
     return this.#sink !== undefined;
   }
 
+  /** Whether a message ahead of the response can reach the client, now or when it comes back. */
+  get carriesEvents(): boolean {
+    return this.#sink?.accepts.events ?? !this.#lost;
+  }
+
   /** Takes a number for the priming event, which carries no data and needs no log. */
   nextEventId(): string {
     this.#lastSequence += 1;

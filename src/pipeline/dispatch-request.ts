@@ -60,7 +60,7 @@ async function dispatchOnce(
   const starting = chooseLink(server, client, request.method, {
     onSessionMessage(session, message, link) {
       if (!('id' in message)) gateway.catalogue.noteListChanged(link, message.method);
-      void relayToSession(session, message, { link, server: server.config, stream: undefined });
+      relayToSession(session, message, { link, server: server.config, stream: undefined });
     },
     onPrincipalMessage(message, link) {
       if (answerFixedRoots(message, link, server.config)) return;

@@ -48,7 +48,7 @@ export interface LinkCallOptions {
   readonly signal: AbortSignal;
   readonly paramHeaders?: Readonly<Record<string, string>>;
   /** Hands out the call's clock, for who has to stop it while a person is asked. */
-  onStarted?(clock: Pick<CallDeadline, 'pause' | 'resume'>): void;
+  onStarted?(clock: Pick<CallDeadline, 'extend' | 'pause' | 'resume'>): void;
   /** A subscription: no deadline, and no place among the calls in flight. */
   readonly longLived?: boolean;
   onMessage?(message: ServerMessage): void;
