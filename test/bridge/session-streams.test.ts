@@ -45,7 +45,7 @@ test('F04: streams whose answer went out as JSON, or to nobody, are forgotten at
   const left = connection();
   lost.attach(left.sink, left.gone.signal);
   left.gone.abort();
-  lost.send(said('progress'));
+  void lost.send(said('progress'));
   lost.respond('2', { result: {} }, 200);
   assert.equal(streams.size, 0);
   assert.equal(streams.loggedBytes, 0, 'nothing is kept for whoever cannot come back');
@@ -62,7 +62,7 @@ test('F25: a finished stream stays as long as its events do, and no longer', asy
   const stream = streams.open();
   const { sink, gone } = connection();
   stream.attach(sink, gone.signal);
-  stream.send(said('progress'));
+  void stream.send(said('progress'));
   stream.respond('1', { result: {} }, 200);
   assert.equal(streams.find('1-1')?.stream, stream);
   await delay(50);
@@ -77,7 +77,7 @@ test('F25: the bytes of a whole session are bounded, the oldest of any stream go
   for (const stream of pair) {
     const { sink, gone } = connection();
     stream.attach(sink, gone.signal);
-    stream.send(said('a'.repeat(200)));
+    void stream.send(said('a'.repeat(200)));
   }
   assert.ok(streams.loggedBytes <= 400);
   assert.equal(streams.find('1-0'), undefined, 'its event is gone');
@@ -90,7 +90,7 @@ test('F25: an event larger than the whole bound still reaches who listens', () =
   const stream = streams.open();
   const { sink, gone, written } = connection();
   stream.attach(sink, gone.signal);
-  stream.send(said('x'.repeat(500)));
+  void stream.send(said('x'.repeat(500)));
   assert.equal(written.length, 1);
   assert.equal(streams.loggedBytes, 0);
 });
@@ -101,24 +101,24 @@ test('a thousand finished calls cost the next event nothing', () => {
     const stream = streams.open();
     const { sink, gone } = connection();
     stream.attach(sink, gone.signal);
-    stream.send(said('progress'));
+    void stream.send(said('progress'));
     stream.respond('1', { result: {} }, 200);
   }
   const startedAt = performance.now();
   const stream = streams.open({ holds: true });
-  for (let i = 0; i < 1_000; i += 1) stream.send(said('event'));
+  for (let i = 0; i < 1_000; i += 1) void stream.send(said('event'));
   assert.ok(performance.now() - startedAt < 500);
 });
 
 test('closing ends every connection and lets go of everything', () => {
   const streams = new SessionStreams(FAR);
   const stream = streams.open({ holds: true });
-  stream.send(said('held'));
+  void stream.send(said('held'));
   const { sink, gone, written } = connection();
   stream.resume(sink, gone.signal, 0);
   streams.close();
   assert.deepEqual(written, ['1-1 held', 'end']);
   assert.deepEqual([streams.size, streams.loggedBytes], [0, 0]);
-  stream.send(said('late'));
+  void stream.send(said('late'));
   assert.equal(streams.loggedBytes, 0);
 });
