@@ -1,0 +1,129 @@
+// A real authorization server in this process (oidc-provider), with dynamic registration, client id metadata
+// documents, PKCE, resource indicators, JWT and opaque tokens, refresh and revocation.
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Configuration, errors, Provider } from 'oidc-provider';
+import { signingKey } from './token-issuer.ts';
+
+export interface AuthorizationServerOptions {
+  /** Beginnings of the resources that it issues tokens for. */
+  readonly resources: readonly string[];
+  /** Scopes of these resources. */
+  readonly scopes?: readonly string[];
+  /** Who may sign in with any password, and their groups; it is read at each token. */
+  readonly users?: Readonly<Record<string, readonly string[]>>;
+  readonly format?: 'jwt' | 'opaque';
+  readonly accessTokenSeconds?: number;
+  /** 0 takes a free one. */
+  readonly port?: number;
+}
+
+export interface AuthorizationServer extends AsyncDisposable {
+  readonly issuer: string;
+  /** A public client that needs no registration. */
+  readonly client: { readonly clientId: string; readonly redirectUri: string };
+  /** A confidential client, for introspection. */
+  readonly resourceServer: { readonly clientId: string; readonly clientSecret: string };
+  close(): Promise<void>;
+}
+
+const CLIENT = { clientId: 'app', redirectUri: 'http://127.0.0.1:9/callback' };
+const RESOURCE_SERVER = { clientId: 'portico', clientSecret: 'introspection-secret-of-portico' };
+
+export async function startAuthorizationServer({
+  port = 0,
+  ...options
+}: AuthorizationServerOptions): Promise<AuthorizationServer> {
+  // The issuer's name holds the port, so the port comes first.
+  let handler: RequestListener = (_request, response) => response.writeHead(503).end();
+  const server = createServer((request, response) => handler(request, response));
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  handler = new Provider(issuer, configuration(options)).callback();
+
+  let closing: Promise<unknown> | undefined;
+  const close = async () => {
+    closing ??= Promise.all([once(server, 'close'), server.close(), server.closeAllConnections()]);
+    await closing;
+  };
+  return {
+    issuer,
+    client: CLIENT,
+    resourceServer: RESOURCE_SERVER,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function configuration({
+  resources,
+  scopes = ['mcp'],
+  users = {},
+  format = 'jwt',
+  accessTokenSeconds = 300,
+}: Omit<AuthorizationServerOptions, 'port'>): Configuration {
+  const { privateKey } = signingKey('ES256');
+  const jwk = { ...privateKey.export({ format: 'jwk' }), kid: 'idp-1', alg: 'ES256', use: 'sig' };
+  return {
+    jwks: { keys: [jwk as never] },
+    // There is an EC key alone.
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+    clients: [
+      {
+        client_id: CLIENT.clientId,
+        redirect_uris: [CLIENT.redirectUri],
+        application_type: 'native',
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code', 'refresh_token'],
+      },
+      {
+        client_id: RESOURCE_SERVER.clientId,
+        client_secret: RESOURCE_SERVER.clientSecret,
+        redirect_uris: [],
+        response_types: [],
+        grant_types: ['client_credentials'],
+      },
+    ],
+    scopes: ['openid', 'offline_access', ...scopes],
+    findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    extraTokenClaims: (_context, token) => {
+      const login = 'accountId' in token ? token.accountId : '';
+      return Object.hasOwn(users, login) ? { groups: users[login] } : undefined;
+    },
+    pkce: { required: () => true },
+    rotateRefreshToken: true,
+    ttl: {
+      AccessToken: accessTokenSeconds,
+      ClientCredentials: accessTokenSeconds,
+      Grant: 3600,
+      IdToken: 3600,
+      Interaction: 600,
+      RefreshToken: 3600,
+      Session: 3600,
+    },
+    cookies: { keys: ['a key for cookies of tests'] },
+    features: {
+      clientCredentials: { enabled: true },
+      registration: { enabled: true },
+      clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
+      introspection: { enabled: true },
+      revocation: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        useGrantedResource: () => true,
+        getResourceServerInfo: (_context, indicator) => {
+          if (!resources.some((resource) => indicator.startsWith(resource))) throw new errors.InvalidTarget();
+          return {
+            scope: scopes.join(' '),
+            audience: indicator,
+            accessTokenFormat: format,
+            accessTokenTTL: accessTokenSeconds,
+            jwt: { sign: { alg: 'ES256' } },
+          };
+        },
+      },
+    },
+  };
+}
