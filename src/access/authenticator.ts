@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { AuthConfig, IssuerConfig } from '../config/auth-config.ts';
 import { GatewayError } from '../errors.ts';
-import type { FetchJson } from '../servers/fetch-json.ts';
+import type { FetchJson } from '../servers/http/fetch-json.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { decodeAccessToken, verifyAccessToken } from './access-token.ts';
 import { ApiKeys } from './api-keys.ts';

@@ -2,7 +2,7 @@
 // by too many at a time, since every token that somebody makes up costs a question.
 import type { IssuerConfig } from '../config/auth-config.ts';
 import { GatewayError } from '../errors.ts';
-import type { FetchJson } from '../servers/fetch-json.ts';
+import type { FetchJson } from '../servers/http/fetch-json.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { OutageLog } from './outage-log.ts';
 import type { ResourceIdentifiers } from './resource-identifiers.ts';

@@ -2,7 +2,7 @@
 // never more often than a cooldown allows; the last good ones serve while the issuer is away, for a bounded time.
 import type { IssuerConfig } from '../config/auth-config.ts';
 import { GatewayError } from '../errors.ts';
-import type { FetchJson } from '../servers/fetch-json.ts';
+import type { FetchJson } from '../servers/http/fetch-json.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { discoverJwksUri } from './issuer-metadata.ts';
 import { type KeySet, readKeySet } from './key-set.ts';

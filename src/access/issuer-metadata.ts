@@ -1,7 +1,7 @@
 // Where an issuer publishes its keys: from its metadata, found as MCP clients find it
 // (authorization-server-discovery, "Authorization Server Metadata Discovery").
 import type { JsonObject } from '../protocol/json-text.ts';
-import type { FetchJson } from '../servers/fetch-json.ts';
+import type { FetchJson } from '../servers/http/fetch-json.ts';
 
 const ISSUER_PARTS = /^([a-z]+:\/\/[^/?#]+)(.*)$/i;
 

@@ -1,10 +1,10 @@
 // Picks the wire for a server's config. The only place that knows which transports there are.
 import type { ServerConfig } from '../config/config.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { openHttpTransport } from './http-transport.ts';
-import type { Outbound } from './outbound.ts';
-import { openSseTransport } from './sse-transport.ts';
-import { startStdioTransport } from './stdio-transport.ts';
+import { openHttpTransport } from './http/http-transport.ts';
+import type { Outbound } from './http/outbound.ts';
+import { openSseTransport } from './http/sse-transport.ts';
+import { startStdioTransport } from './stdio/stdio-transport.ts';
 import type { ServerTransport, TransportEvents } from './transport.ts';
 
 export interface WiredTransport {

@@ -6,8 +6,8 @@ import type { Principal } from '../../src/access/principal.ts';
 import type { ScopeHierarchy } from '../../src/access/scopes.ts';
 import type { AuthConfig, IssuerConfig } from '../../src/config/auth-config.ts';
 import { GatewayError } from '../../src/errors.ts';
-import { createFetchJson } from '../../src/servers/fetch-json.ts';
-import { createOutbound } from '../../src/servers/outbound.ts';
+import { createFetchJson } from '../../src/servers/http/fetch-json.ts';
+import { createOutbound } from '../../src/servers/http/outbound.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import {
   type SigningKey,

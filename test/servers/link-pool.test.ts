@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openHttpTransport } from '../../src/servers/http-transport.ts';
+import { openHttpTransport } from '../../src/servers/http/http-transport.ts';
+import { createOutbound } from '../../src/servers/http/outbound.ts';
 import { LinkPool, type LinkPoolLimits } from '../../src/servers/link-pool.ts';
-import { createOutbound } from '../../src/servers/outbound.ts';
 import { LinkInbox, ServerLink } from '../../src/servers/server-link.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startFaultyHttpServer } from '../support/faulty-http-server.ts';

@@ -5,9 +5,9 @@ import type { HttpServerConfig } from '../../src/config/config.ts';
 import { GatewayError } from '../../src/errors.ts';
 import type { JsonRpcOutcome } from '../../src/protocol/json-rpc.ts';
 import type { JsonObject } from '../../src/protocol/json-text.ts';
-import { type HttpTransport, openHttpTransport } from '../../src/servers/http-transport.ts';
-import { createOutbound, type OutboundConfig } from '../../src/servers/outbound.ts';
-import { openSseTransport } from '../../src/servers/sse-transport.ts';
+import { type HttpTransport, openHttpTransport } from '../../src/servers/http/http-transport.ts';
+import { createOutbound, type OutboundConfig } from '../../src/servers/http/outbound.ts';
+import { openSseTransport } from '../../src/servers/http/sse-transport.ts';
 import type { ServerMessage } from '../../src/servers/transport.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import {

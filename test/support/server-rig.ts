@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { ServerConfig } from '../../src/config/config.ts';
 import { transportOpener } from '../../src/servers/open-transport.ts';
-import { createOutbound } from '../../src/servers/outbound.ts';
+import { createOutbound } from '../../src/servers/http/outbound.ts';
 import { Server } from '../../src/servers/server.ts';
 import type { ServerLink } from '../../src/servers/server-link.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';

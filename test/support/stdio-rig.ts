@@ -8,7 +8,7 @@ import {
   type StdioTimings,
   type StdioTransport,
   startStdioTransport,
-} from '../../src/servers/stdio-transport.ts';
+} from '../../src/servers/stdio/stdio-transport.ts';
 import type { ServerMessage } from '../../src/servers/transport.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 

@@ -1,0 +1,89 @@
+// What is sent to an HTTP server without an answer of its own: notifications, cancellations, and the answers to the
+// server's requests.
+import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../../protocol/json-rpc.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import { discard, type HttpEndpoint } from './http-endpoint.ts';
+import { messageBody } from './message-body.ts';
+import { readRefusal } from './refusal.ts';
+import type { TransportLife } from './transport-life.ts';
+import type { HeaderMap } from './upstream-headers.ts';
+import { unavailable, wireReasonOf } from './upstream-http-error.ts';
+
+export type Notice =
+  | JsonRpcNotification
+  | ({ readonly jsonrpc: '2.0'; readonly id: JsonRpcId } & JsonRpcOutcome);
+
+export interface NoticeAddress {
+  readonly endpoint: HttpEndpoint;
+  readonly headers: HeaderMap;
+  /** The request names a session, so the server may say that it has forgotten it. */
+  readonly inSession: boolean;
+}
+
+export interface NoticesOptions {
+  readonly life: TransportLife;
+  readonly logger: Logger;
+  /** Where, and with which headers, a message goes at this moment. */
+  addressFor(notice: Notice): NoticeAddress;
+  onSessionLost(): void;
+}
+
+const TIMEOUT_MS = 30_000;
+
+export class Notices {
+  readonly #options: NoticesOptions;
+
+  constructor(options: NoticesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves once the server has taken the notification, or the transport has ended.
+   *
+   * @throws GatewayError when the server does not take it
+   */
+  async notify(message: JsonRpcNotification): Promise<void> {
+    const { life } = this.#options;
+    try {
+      await this.#send(message);
+    } catch (thrown) {
+      if (life.ended === undefined) throw thrown;
+    }
+  }
+
+  /** An answer that cannot be delivered is logged, no more: the call that asks for it shows the failure. */
+  async respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void> {
+    try {
+      await this.#send({ jsonrpc: '2.0', id, ...outcome });
+    } catch (thrown) {
+      this.#options.logger.debug({ err: thrown }, 'an answer to the server was not delivered');
+    }
+  }
+
+  /** Tells a legacy server, in the background, that nobody waits for a call any more. */
+  cancel(requestId: number): void {
+    const cancelled = { method: 'notifications/cancelled', params: { requestId } };
+    const sent = this.notify({ jsonrpc: '2.0', ...cancelled }).catch((thrown: unknown) => {
+      this.#options.logger.debug({ err: thrown }, 'a cancellation was not delivered');
+    });
+    this.#options.life.track(sent);
+  }
+
+  async #send(notice: Notice): Promise<void> {
+    const { life, addressFor, onSessionLost } = this.#options;
+    if (life.ended !== undefined) return;
+    const { endpoint, headers, inSession } = addressFor(notice);
+    const signal = AbortSignal.any([life.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    const request = { method: 'POST', headers, body: messageBody(notice), use: 'notices', signal } as const;
+    const answer = await endpoint.send(request);
+    // Whichever 2xx it is, and whatever body it comes with, the server has taken the message (F37).
+    if (answer.status < 300) return discard(answer);
+    try {
+      const { code } = await readRefusal(answer, { id: undefined, inSession }, signal);
+      throw unavailable('http-status', `the server refused a message with code ${code}`);
+    } catch (thrown) {
+      if (wireReasonOf(thrown) === 'session-lost') onSessionLost();
+      throw thrown;
+    }
+  }
+}

@@ -1,0 +1,297 @@
+// The wire to a child process: one JSON-RPC message a line over its standard streams, many calls at a time.
+// The handshake, restarts and the deadlines of calls are the business of whoever holds it.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StdioServerConfig } from '../../config/config.ts';
+import { GatewayError } from '../../errors.ts';
+import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../../protocol/json-rpc.ts';
+import { writeJson } from '../../protocol/json-text.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import { CallSlots } from '../call-slots.ts';
+import { type PendingCall, PendingCalls } from '../pending-calls.ts';
+import type { ServerTransport, TransportEvents, UpstreamCall } from '../transport.ts';
+import {
+  type ChildExit,
+  type ChildProcess,
+  STOP_TIMINGS,
+  type StopTimings,
+  startChildProcess,
+} from './child-process.ts';
+import { LineSplitter } from './line-splitter.ts';
+import { OutputSampler } from './output-sample.ts';
+import { StderrLog } from './stderr-log.ts';
+import { type InboxStats, StdioInbox } from './stdio-inbox.ts';
+import { type QueuedFrame, WriteQueue } from './write-queue.ts';
+
+export interface StdioTimings extends StopTimings {
+  /** How long the output of a process that ended is still read when another process holds the pipe open. */
+  readonly outputDrainMs: number;
+}
+
+export interface StdioTransportOptions {
+  readonly events: TransportEvents;
+  readonly logger: Logger;
+  /** Aborts the start; once started, the transport is ended by `close`. */
+  readonly signal?: AbortSignal | undefined;
+  readonly timings?: Partial<StdioTimings>;
+}
+
+export interface StdioStats extends InboxStats {
+  readonly stderrLines: number;
+}
+
+const TIMINGS: StdioTimings = { ...STOP_TIMINGS, outputDrainMs: 250 };
+/**
+ * Given up without a word. `initialize` must not be cancelled (2025-11-25, "Cancellation"), and a server that leaves
+ * `server/discover` unanswered most likely expects to hear `initialize` before anything else.
+ */
+const NEVER_CANCELLED: ReadonlySet<string> = new Set(['initialize', 'server/discover']);
+
+/**
+ * Starts the server's process; resolves as soon as it runs.
+ *
+ * @throws GatewayError server-unavailable when it cannot be executed, or the signal's reason
+ */
+export async function startStdioTransport(
+  config: StdioServerConfig,
+  { events, logger, signal, timings: changed }: StdioTransportOptions,
+): Promise<StdioTransport> {
+  const timings = { ...TIMINGS, ...changed };
+  const child = await startChildProcess(config, { signal, timings });
+  return new StdioTransport(child, config, {
+    events,
+    logger: logger.child({ server: config.slug, pid: child.pid }),
+    outputDrainMs: timings.outputDrainMs,
+  });
+}
+
+interface Wire {
+  readonly events: TransportEvents;
+  readonly logger: Logger;
+  readonly outputDrainMs: number;
+}
+
+export class StdioTransport implements ServerTransport {
+  readonly kind = 'stdio';
+  readonly pid: number;
+  /** The first byte on either output. Never settles when there is none; `exited` does. */
+  readonly firstOutput: Promise<void>;
+  readonly exited: Promise<ChildExit>;
+
+  readonly #child: ChildProcess;
+  readonly #wire: Wire;
+  readonly #calls = new PendingCalls();
+  readonly #slots: CallSlots;
+  readonly #inbox: StdioInbox;
+  readonly #lines: LineSplitter;
+  readonly #writes: WriteQueue;
+  readonly #stderr: StderrLog;
+  #state: 'open' | 'ending' | 'closed' = 'open';
+  #exit: ChildExit | undefined;
+  #pauses = 0;
+  #stopped: Promise<void> | undefined;
+
+  constructor(child: ChildProcess, config: StdioServerConfig, wire: Wire) {
+    const { events, logger } = wire;
+    const sampler = new OutputSampler(Object.values(config.env));
+    this.pid = child.pid;
+    this.exited = child.exited;
+    this.#child = child;
+    this.#wire = wire;
+    this.#slots = new CallSlots(config);
+    this.#inbox = new StdioInbox({ calls: this.#calls, events, logger, sampler });
+    this.#stderr = new StderrLog({ logger, sampler });
+    this.#writes = new WriteQueue(child.stdin, config.maxMessageBytes);
+    this.#lines = new LineSplitter({
+      maxLineBytes: config.maxMessageBytes,
+      onLine: (line) => this.#inbox.take(line),
+      onOverflow: () => this.#breach(`it sent a message over ${config.maxMessageBytes} bytes`),
+    });
+    this.firstOutput = this.#listen();
+  }
+
+  get open(): boolean {
+    return this.#state !== 'closed';
+  }
+
+  get stats(): StdioStats {
+    return { ...this.#inbox.stats, stderrLines: this.#stderr.lines };
+  }
+
+  /** The last few kilobytes of stderr, masked: for the log, never for a client. */
+  get stderrTail(): string {
+    return this.#stderr.tail;
+  }
+
+  async call(call: UpstreamCall): Promise<JsonRpcOutcome> {
+    if (call.longLived) return this.#send(call);
+    const release = await this.#slots.acquire(call.signal);
+    try {
+      return await this.#send(call);
+    } finally {
+      release();
+    }
+  }
+
+  /** Never rejects: what finds the queue full, as with a child that has stopped reading, is dropped and logged. */
+  notify(message: JsonRpcNotification): Promise<void> {
+    return this.#write(message);
+  }
+
+  /** Never rejects, as `notify`. */
+  respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void> {
+    return this.#write({ jsonrpc: '2.0', id, ...outcome });
+  }
+
+  /** The messages say it themselves on this wire. */
+  setProtocolVersion(): void {}
+
+  /**
+   * Reads nothing more until the returned function is called; the child then blocks on a full pipe, which is how
+   * back-pressure reaches it. For links that are not shared: everyone on the wire waits.
+   */
+  pauseReading(): () => void {
+    if (this.#state !== 'open') return () => {};
+    this.#pauses += 1;
+    this.#child.stdout.pause();
+    let paused = true;
+    return () => {
+      if (!paused) return;
+      paused = false;
+      this.#pauses -= 1;
+      if (this.#pauses === 0) this.#child.stdout.resume();
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#finish({ text: 'The server is being stopped', reason: 'closed', words: 'it was closed' });
+    await this.#stopped;
+  }
+
+  #listen(): Promise<void> {
+    const { stdin, stdout, stderr } = this.#child;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    for (const output of [stdout, stderr]) output.once('data', () => resolve());
+    stdout.on('data', (chunk: Buffer) => this.#lines.push(chunk));
+    stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk));
+    stderr.once('end', () => this.#stderr.end());
+    stdout.once('end', () => void this.#windDown('it closed its output'));
+    stdin.once('error', () => void this.#windDown('it closed its input'));
+    void this.#awaitExit();
+    return promise;
+  }
+
+  async #awaitExit(): Promise<void> {
+    this.#exit = await this.#child.exited;
+    await this.#windDown('it ended');
+  }
+
+  async #send(call: UpstreamCall): Promise<JsonRpcOutcome> {
+    if (this.#state !== 'open') throw processEnded('it had ended before');
+    let frame: QueuedFrame | undefined;
+    const pending = this.#calls.open(call, (aborted) => this.#cancel(aborted, frame));
+    try {
+      frame = this.#writes.enqueue(frameOf(pending.request));
+    } catch (error) {
+      pending.fail(error);
+    }
+    return pending.outcome;
+  }
+
+  #cancel({ id, method }: PendingCall, frame: QueuedFrame | undefined): void {
+    // What was never sent needs no cancelling.
+    if (frame === undefined || this.#writes.withdraw(frame) || NEVER_CANCELLED.has(method)) return;
+    const params = { requestId: id };
+    const cancelled: JsonRpcNotification = { jsonrpc: '2.0', method: 'notifications/cancelled', params };
+    this.#writes.enqueue(frameOf(cancelled), { urgent: true });
+  }
+
+  #write(message: object): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    try {
+      this.#writes.enqueue(frameOf(message), { onSettled: resolve });
+    } catch (error) {
+      this.#wire.logger.warn({ err: error }, 'a message for the server was dropped');
+      resolve();
+    }
+    return promise;
+  }
+
+  /**
+   * The wire is going, whichever end of it was seen first. What is still in the pipe is delivered, so that an answer
+   * given before the end is not lost; but a stranger who holds the pipe open delays nobody for long.
+   */
+  async #windDown(words: string): Promise<void> {
+    if (this.#state !== 'open') return;
+    this.#state = 'ending';
+    this.#child.stdout.resume();
+    const timeout = new AbortController();
+    const tooLong = delay(this.#wire.outputDrainMs, undefined, { signal: timeout.signal }).catch(() => {});
+    await Promise.race([this.#child.drained, tooLong]);
+    timeout.abort();
+    this.#lines.end();
+    this.#finish({ text: 'The server process ended', reason: 'process-ended', words });
+  }
+
+  /** The child broke the rules beyond repair: it is ended at once. */
+  #breach(words: string): void {
+    this.#child.stdout.destroy();
+    const text = 'The server sent a message over the size limit';
+    this.#finish({ text, reason: 'message-too-large', words, atOnce: true });
+  }
+
+  #finish({ text, reason, words, atOnce = false }: Ending): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    const what = this.#exit ? describeExit(this.#exit) : words;
+    const error = new GatewayError('server-unavailable', { text, reason, cause: new Error(what) });
+    this.#lines.stop();
+    this.#writes.close();
+    this.#slots.close(error);
+    this.#calls.failAll(error);
+    this.#log(reason, what);
+    this.#stopped = this.#stop(atOnce);
+    try {
+      this.#wire.events.onClosed(what);
+    } catch (thrown) {
+      this.#wire.logger.error({ err: thrown }, 'the end of a server process could not be handled');
+    }
+  }
+
+  async #stop(atOnce: boolean): Promise<void> {
+    if (await this.#child.stop({ atOnce })) return;
+    this.#wire.logger.error('something of the process group of a server could not be killed');
+  }
+
+  #log(reason: string, what: string): void {
+    const { logger } = this.#wire;
+    if (reason === 'closed') logger.debug({ reason }, 'the server process is being stopped');
+    else logger.warn({ reason, what, stderr: this.stderrTail }, 'the server process ended by itself');
+  }
+}
+
+interface Ending {
+  /** For clients. */
+  readonly text: string;
+  readonly reason: 'closed' | 'process-ended' | 'message-too-large';
+  /** For the operator. */
+  readonly words: string;
+  readonly atOnce?: boolean;
+}
+
+function processEnded(words: string): GatewayError {
+  const text = 'The server process ended';
+  return new GatewayError('server-unavailable', { text, reason: 'process-ended', cause: new Error(words) });
+}
+
+function describeExit({ code, signal }: ChildExit): string {
+  return signal === null ? `it exited with code ${code}` : `it was killed by ${signal}`;
+}
+
+/** A message as a line. JSON.stringify follows nested values by recursion, so it has an end. */
+function frameOf(message: object): string {
+  try {
+    return writeJson(message);
+  } catch (cause) {
+    throw new GatewayError('params-invalid', { text: 'The message is nested too deeply', cause });
+  }
+}
