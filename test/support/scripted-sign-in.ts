@@ -88,7 +88,7 @@ async function post(url: string, form: Record<string, string>, authorization?: s
 }
 
 /** @returns where the browser would leave the server for: the client's redirect URI with its answer */
-async function browse(server: AuthorizationServer, start: string, login: string): Promise<URL> {
+export async function browse(server: AuthorizationServer, start: string, login: string): Promise<URL> {
   const cookies = new Map<string, string>();
   let url = new URL(start);
   let form: URLSearchParams | undefined;
