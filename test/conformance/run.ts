@@ -32,7 +32,7 @@ print(renderLosses(rows));
 print(renderTable(rows));
 for (const { check, where } of stale) print(`README.md excuses what is not lost: ${check} at ${where}`);
 print(`${rows.length} rows in ${seconds} s`);
-const unexplained = rows.some(({ lost }) => lost.some(({ reason }) => reason === undefined));
+const unexplained = rows.some(({ lost }) => lost.some(isUnexplained));
 process.exitCode = unexplained || stale.length > 0 || rows.length === 0 ? 1 : 0;
 
 async function serverRows(revision: Revision): Promise<Row[]> {
@@ -42,18 +42,38 @@ async function serverRows(revision: Revision): Promise<Row[]> {
   const direct = await limit(() => directly(revision, against));
   if (!withPortico) return [compare(revision.name, '', direct, undefined)];
   return Promise.all(
-    ways.map(async (way) => {
-      const through = await limit(() => throughPortico(revision, way, against));
-      return compare(revision.name, way.name, direct, through);
-    }),
+    ways.map((way) =>
+      twiceAtMost(async () => {
+        const through = await limit(() => throughPortico(revision, way, against));
+        return compare(revision.name, way.name, direct, through);
+      }),
+    ),
   );
 }
 
 async function clientRow(revision: string): Promise<Row[]> {
   if (!isChosen(`${revision} ${CLIENT_WAY}`)) return [];
   const direct = await runClientScenarios(revision, { portico: false, limit });
-  const through = withPortico ? await runClientScenarios(revision, { portico: true, limit }) : undefined;
-  return [compare(revision, CLIENT_WAY, direct, through)];
+  if (!withPortico) return [compare(revision, CLIENT_WAY, direct, undefined)];
+  const row = await twiceAtMost(async () => {
+    const through = await runClientScenarios(revision, { portico: true, limit });
+    return compare(revision, CLIENT_WAY, direct, through);
+  });
+  return [row];
+}
+
+/** Some scenarios allow an answer some hundred milliseconds, which a busy machine may need for starting a process. */
+async function twiceAtMost(run: () => Promise<Row>): Promise<Row> {
+  const first = await run();
+  if (!first.lost.some(isUnexplained)) return first;
+  const second = await run();
+  const names = first.lost.filter(isUnexplained).map(({ name }) => name);
+  print(`Run again at ${first.revision}, ${first.way}, for it had lost ${names.join(', ')}`);
+  return second;
+}
+
+function isUnexplained({ reason }: Row['lost'][number]): boolean {
+  return reason === undefined;
 }
 
 function compare(revision: string, way: string, direct: SuiteRun, through: SuiteRun | undefined): Row {
