@@ -19,7 +19,13 @@ export interface LostCheck {
   readonly message: string | undefined;
 }
 
-export function tally(run: SuiteRun): { passed: number; scored: number } {
+export interface Score {
+  readonly passed: number;
+  /** Those that passed and those that failed. */
+  readonly scored: number;
+}
+
+export function tally(run: SuiteRun): Score {
   const statuses = [...run.values()].flat().map((check) => check.status);
   const passed = statuses.filter((status) => status === 'SUCCESS').length;
   return { passed, scored: passed + statuses.filter((status) => status === 'FAILURE').length };

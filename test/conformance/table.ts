@@ -1,12 +1,12 @@
 // The result for people: one row a revision and way, then each lost check with what the suite said.
-import type { LostCheck } from './checks.ts';
+import type { LostCheck, Score } from './checks.ts';
 
 export interface Row {
   readonly revision: string;
   readonly way: string;
-  /** `passed/scored`, or why there is no number. */
-  readonly direct: string;
-  readonly through: string;
+  readonly direct: Score;
+  /** Undefined where Portico was left out. */
+  readonly through: Score | undefined;
   readonly lost: readonly ReportedLoss[];
 }
 
@@ -20,7 +20,14 @@ const HEADINGS = ['revision', 'server behind Portico', 'direct', 'through', 'los
 export function renderTable(rows: readonly Row[]): string {
   const cells = rows.map(({ revision, way, direct, through, lost }) => {
     const unexplained = lost.filter(({ reason }) => reason === undefined);
-    return [revision, way, direct, through, String(countOf(lost)), String(countOf(unexplained))];
+    return [
+      revision,
+      way,
+      words(direct),
+      words(through),
+      String(countOf(lost)),
+      String(countOf(unexplained)),
+    ];
   });
   const lines = [HEADINGS, HEADINGS.map(() => '---'), ...cells];
   const widths = HEADINGS.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
@@ -39,6 +46,10 @@ export function renderLosses(rows: readonly Row[]): string {
 function renderLoss({ name, times, message, reason }: ReportedLoss): string {
   const head = `  ${name}${times > 1 ? ` (${times} times)` : ''}: ${message ?? 'the check was not made'}`;
   return reason === undefined ? head : `${head}\n    reason: ${reason}`;
+}
+
+function words(score: Score | undefined): string {
+  return score === undefined ? '' : `${score.passed}/${score.scored}`;
 }
 
 function countOf(lost: readonly LostCheck[]): number {
