@@ -59,6 +59,9 @@ export async function startGateway({
     env: { ...process.env, ...env },
   });
   const exited = once(child, 'exit');
+  // A run that breaks off takes its gateway along, which then ends its own children.
+  const endAlong = () => child.kill('SIGTERM');
+  process.once('exit', endAlong);
   let output = '';
   const grew = new EventTarget();
   for (const stream of [child.stdout, child.stderr]) {
@@ -75,6 +78,7 @@ export async function startGateway({
     const late = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
     const [code, signal] = await exited;
     clearTimeout(late);
+    process.off('exit', endAlong);
     const left = [...new Set([...stillAlive(children), ...processesIn(folder)])];
     await rm(folder, { recursive: true, force: true });
     assertCleanRun({ signal, left, output, secrets });
