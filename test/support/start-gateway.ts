@@ -1,5 +1,6 @@
 // A gateway in the test's own process, on free ports, made of plain config objects. Its end is held to what must
-// always be true: no child, no socket and no timer of it is left, and it has told no secret.
+// always be true: no child, no socket and no timer of it is left, and it has told no secret. One at a time: a second
+// one in the same process would be taken for what the first has left.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
