@@ -36,10 +36,6 @@ export class TokenCache<Entry extends CacheEntry> {
     }
   }
 
-  delete(tokenId: string): void {
-    this.#entries.delete(tokenId);
-  }
-
   clear(): void {
     this.#entries.clear();
   }

@@ -1,5 +1,6 @@
 // gateway.auth: what it becomes, and what it may not say.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { gateway, testBadConfigs } from './bad-config.ts';
 import { loadedConfig, loadText, problemTexts } from './written-config.ts';
@@ -62,6 +63,15 @@ test('every key of auth is read, and its secret is known as one', async (t) => {
     requiredScopes: ['mcp'],
   });
   assert.ok(config.secrets.includes('hush-hush'));
+});
+
+test('the config in docs/auth.md is one that Portico accepts', async (t) => {
+  const document = await readFile(new URL('../../docs/auth.md', import.meta.url), 'utf8');
+  const yaml = /```yaml\n(.*?)```/s.exec(document)?.[1] ?? '';
+  const { config } = await loadedConfig(t, `mcpServers: { a: { url: "http://127.0.0.1:1/mcp" } }\n${yaml}`, {
+    env: { CI_KEY_SHA256: HASH },
+  });
+  assert.equal(config.gateway.auth?.apiKeys[0]?.sha256, HASH);
 });
 
 test('what weakens sign-in is a warning', async (t) => {
