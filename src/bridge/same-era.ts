@@ -39,8 +39,10 @@ export const sameEraModern: Crossing = {
       const { method, params } = context.request;
       return { error: publicError(outcome.error, { era: 'modern', method, uri: uriOf(params) }) };
     }
-    requireDeclared(outcome.result, declared(context));
-    return outcome;
+    const { result } = outcome;
+    requireDeclared(result, declared(context));
+    // What one caller may see is nobody else's, whatever the server thinks of its one caller.
+    return result.cacheScope === undefined ? outcome : { result: { ...result, cacheScope: 'private' } };
   },
 };
 
