@@ -16,8 +16,9 @@ import {
 import type { JsonRpcErrorObject } from '../protocol/json-rpc.ts';
 import { isJsonObject } from '../protocol/json-text.ts';
 
-/** The reserved sub-range that only the modern revision defines (basic/index, "Error Codes"). */
-const isReserved = (code: number) => code <= HEADER_MISMATCH && code >= -32099;
+/** The sub-range that only the modern revision defines, but for one code of 2025-11-25 (basic/index, "Error Codes"). */
+const isReserved = (code: number) =>
+  code <= HEADER_MISMATCH && code >= -32099 && code !== LEGACY_URL_ELICITATION_REQUIRED;
 
 /** The error as the client of `era` is to see it. `method` and `uri` are those of the client's request. */
 export function publicError(
