@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../errors.ts';
 import { META, MODERN_VERSION } from '../protocol/era.ts';
+import type { JsonRpcNotification } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
@@ -10,24 +11,31 @@ import { TurnQueue } from './turn-queue.ts';
 
 const ACKNOWLEDGEMENT_TIMEOUT_MS = 30_000;
 const REOPEN_AFTER_MS = 1_000;
+const MAX_PAUSE_MS = 30_000;
 const MAX_URIS = 256;
 
 export interface SubscriptionBinding {
-  readonly link: ServerLink;
+  /** The link to listen on; undefined while there is none. */
+  findLink(): Promise<ServerLink | undefined>;
   /** Aborts with the session. */
   readonly ended: AbortSignal;
   readonly info: JsonObject | undefined;
-  deliver(message: { jsonrpc: '2.0'; method: string; params?: JsonObject }): void;
+  deliver(message: JsonRpcNotification): void;
 }
 
 /** The resources that one session is subscribed to, and the one listen stream upstream that serves them. */
 export class SessionSubscriptions {
   readonly #uris = new Set<string>();
   readonly #turns = new TurnQueue();
+  readonly #reopenAfterMs: number;
   #binding: SubscriptionBinding | undefined;
   #current: AbortController | undefined;
 
-  /** Where to listen, and to whom to tell it; the newest link counts. */
+  constructor(reopenAfterMs: number = REOPEN_AFTER_MS) {
+    this.#reopenAfterMs = reopenAfterMs;
+  }
+
+  /** Where to listen, and to whom to tell it; the newest counts. */
   bind(binding: SubscriptionBinding): void {
     this.#binding = binding;
   }
@@ -69,7 +77,10 @@ export class SessionSubscriptions {
     wanted: string | undefined,
   ): Promise<boolean> {
     const binding = this.#binding;
-    if (binding === undefined) return false;
+    const link = await binding?.findLink();
+    if (binding === undefined || link === undefined) {
+      throw new GatewayError('server-unavailable', { reason: 'listen-ended' });
+    }
     const controller = new AbortController();
     const { promise: acknowledged, resolve, reject } = Promise.withResolvers<JsonObject>();
     const onMessage = (message: ServerMessage) => {
@@ -77,7 +88,7 @@ export class SessionSubscriptions {
       else if (message.method === 'notifications/resources/updated')
         binding.deliver(withoutSubscription(message));
     };
-    const listening = binding.link.call('subscriptions/listen', listenParams(uris, binding.info), {
+    const listening = link.call('subscriptions/listen', listenParams(uris, binding.info), {
       signal: AbortSignal.any([controller.signal, binding.ended]),
       longLived: true,
       onMessage,
@@ -85,7 +96,8 @@ export class SessionSubscriptions {
     const refused = () => reject(new GatewayError('server-unavailable', { reason: 'listen-ended' }));
     listening.then(refused, refused);
     const timer = setTimeout(refused, ACKNOWLEDGEMENT_TIMEOUT_MS);
-    signal.addEventListener('abort', refused, { once: true });
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
     try {
       const { notifications } = await acknowledged;
       const honoured = isJsonObject(notifications) ? notifications.resourceSubscriptions : undefined;
@@ -102,7 +114,7 @@ export class SessionSubscriptions {
       throw thrown;
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener('abort', refused);
+      signal.removeEventListener('abort', onAbort);
     }
   }
 
@@ -117,22 +129,32 @@ export class SessionSubscriptions {
     void this.#reopen(controller);
   }
 
-  async #reopen(ended: AbortController): Promise<void> {
-    const binding = this.#binding;
-    for (
-      let pauseMs = REOPEN_AFTER_MS;
-      binding?.link.open === true;
-      pauseMs = Math.min(pauseMs * 2, 30_000)
-    ) {
-      if (this.#current !== ended || binding.ended.aborted) return;
-      await delay(pauseMs, undefined, { signal: binding.ended, ref: false }).catch(() => undefined);
-      if (this.#current !== ended || binding.ended.aborted) return;
-      const again = await this.#listen(this.#uris, binding.ended, undefined).catch(() => false);
-      if (!again) continue;
+  async #reopen(lost: AbortController): Promise<void> {
+    const { ended } = this.#binding ?? {};
+    let pauseMs = this.#reopenAfterMs;
+    while (ended?.aborted === false && this.#current === lost) {
+      await delay(pauseMs, undefined, { signal: ended, ref: false }).catch(() => undefined);
+      pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
+      await this.#reopenNow(lost, ended).catch(() => undefined);
+    }
+  }
+
+  /** In turn with what the client subscribes to meanwhile, which opens a stream for everything as well. */
+  async #reopenNow(lost: AbortController, ended: AbortSignal): Promise<void> {
+    const endTurn = await this.#turns.take(ended, ACKNOWLEDGEMENT_TIMEOUT_MS);
+    try {
+      if (this.#current !== lost) return;
+      await this.#listen(this.#uris, ended, undefined);
       for (const uri of this.#uris) {
-        binding.deliver({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } });
+        const updated = {
+          jsonrpc: '2.0' as const,
+          method: 'notifications/resources/updated',
+          params: { uri },
+        };
+        this.#binding?.deliver(updated);
       }
-      return;
+    } finally {
+      endTurn();
     }
   }
 }
@@ -148,7 +170,12 @@ function listenParams(uris: ReadonlySet<string>, info: JsonObject | undefined): 
   };
 }
 
-function withoutSubscription(message: ServerMessage): { jsonrpc: '2.0'; method: string; params: JsonObject } {
-  const { _meta, ...params } = message.params ?? {};
-  return { jsonrpc: '2.0', method: message.method, params };
+function withoutSubscription({ method, params = {} }: ServerMessage): JsonRpcNotification {
+  const { _meta, ...rest } = params;
+  const { [META.subscriptionId]: _id, ...meta } = isJsonObject(_meta) ? _meta : {};
+  return {
+    jsonrpc: '2.0',
+    method,
+    params: Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta },
+  };
 }
