@@ -67,7 +67,7 @@ export function answerHere(
   if (request.method === 'ping') return { result: {} };
   const peer = server.lastPeer;
   if (request.method !== 'logging/setLevel' || peer === undefined) return undefined;
-  if (server.isolationFor(peer) === 'session') return undefined;
+  if (peer.era === 'legacy' && server.isolationFor(peer) === 'session') return undefined;
   if (peer.capabilities.logging === undefined) throw new GatewayError('method-unknown');
   const level = request.params?.level;
   if (!isLogLevel(level)) {
