@@ -1,4 +1,6 @@
 // Which link carries a call: one for everyone, one for the principal, or the session's own (DESIGN 5).
+import type { ClientRequest } from '../protocol/client-message.ts';
+import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { isList } from '../protocol/methods.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
@@ -10,8 +12,8 @@ import type { LegacySession } from './legacy-session.ts';
 export interface LinkChooser {
   /** A message of a session's own link that its wire ties to no call. */
   onSessionMessage(session: LegacySession, message: ServerMessage, link: ServerLink): void;
-  /** The same of a principal's link. */
-  onPrincipalMessage(message: ServerMessage, link: ServerLink): void;
+  /** The same of a principal's link. `owner` is what `linkOwner` makes of its key. */
+  onPrincipalMessage(message: ServerMessage, link: ServerLink, owner: string): void;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface LinkChooser {
 export async function chooseLink(
   server: Server,
   client: CallingClient,
-  method: string,
+  request: ClientRequest,
   { onSessionMessage, onPrincipalMessage }: LinkChooser,
 ): Promise<ServerLink> {
   const { session } = client;
@@ -35,28 +37,46 @@ export async function chooseLink(
   if (isolation === 'shared') return catalogue;
   const declared = declaredCapabilities(client.capabilities, server.config.client, { fixedRoots: true });
   const normal = normalCapabilities(declared);
-  if (isList(method)) return catalogue.peer.era === 'legacy' ? server.catalogueLink(normal) : catalogue;
-  if (client.era === 'modern') {
-    // The capabilities of a legacy handshake are fixed, a modern client's come with each request.
-    return server.ownLink({
-      key: `principal ${client.principal} ${JSON.stringify(normal)}`,
-      pinned: false,
-      clientCapabilities: normal,
-      onUnsolicited: onPrincipalMessage,
-    });
+  const key = principalLinkKey(client, normal);
+  const toLegacy = catalogue.peer.era === 'legacy';
+  if (isList(request.method)) {
+    // A server's lists may depend on what was called before, so they come from where the calls go.
+    return server.peekOwnLink(key) ?? (toLegacy ? server.catalogueLink(normal) : catalogue);
   }
-  if (isolation === 'principal' || session === undefined) {
-    // Several sessions may be behind one principal, and a question of their link would name none of them.
-    const key = `principal ${client.principal} legacy`;
-    return server.ownLink({ key, pinned: false, clientCapabilities: {}, onUnsolicited: onPrincipalMessage });
+  if (toLegacy && isListenToLists(request)) return catalogue;
+  if (client.era === 'modern' || isolation === 'principal' || session === undefined) {
+    return server.ownLink({
+      key,
+      pinned: false,
+      // Several sessions may be behind one principal, and a question of their link would name none of them.
+      clientCapabilities: client.era === 'modern' ? normal : {},
+      onUnsolicited: (message, link) => onPrincipalMessage(message, link, linkOwner(server, key)),
+    });
   }
   return server.ownLink({
     key: sessionLinkKey(session),
     pinned: true,
-    clientCapabilities: catalogue.peer.era === 'legacy' ? declared : normal,
+    clientCapabilities: toLegacy ? declared : normal,
     offeredVersion: client.version,
     onUnsolicited: (message, link) => onSessionMessage(session, message, link),
   });
+}
+
+/** The capabilities of a legacy handshake are fixed, a modern client's come with each request. */
+export function principalLinkKey({ era, principal }: CallingClient, normal: JsonObject): string {
+  return `principal ${principal} ${era === 'modern' ? JSON.stringify(normal) : 'legacy'}`;
+}
+
+/** Names the links of one key at one server, whichever of them is open. */
+export function linkOwner(server: Server, key: string): string {
+  return `${server.slug} ${key}`;
+}
+
+/** A listen attaches to links, and starts none but to subscribe to resources (BRIDGE.md, B, "Listen"). */
+function isListenToLists({ method, params }: ClientRequest): boolean {
+  if (method !== 'subscriptions/listen') return false;
+  const uris = isJsonObject(params?.notifications) ? params.notifications.resourceSubscriptions : undefined;
+  return !Array.isArray(uris) || uris.length === 0;
 }
 
 export function sessionLinkKey(session: LegacySession): string {

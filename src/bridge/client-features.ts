@@ -46,6 +46,11 @@ export function normalCapabilities(capabilities: JsonObject): JsonObject {
   return normal;
 }
 
+/** What is declared to a server of the other era on behalf of a client: by this links and lists are kept. */
+export function crossedCapabilities(capabilities: JsonObject, policy: ClientFeaturePolicy): JsonObject {
+  return normalCapabilities(declaredCapabilities(capabilities, policy, { fixedRoots: true }));
+}
+
 /** Why a server's question cannot be put to a client that declared `declared`; undefined where it can. */
 export function missingCapability(
   question: { readonly method: string; readonly params?: JsonObject | undefined },

@@ -42,6 +42,15 @@ export function requireDeclared(result: JsonObject, declared: JsonObject): void 
   }
 }
 
+/** Whether a client's answer has the shape that its question demands; what fills it is for the server to judge. */
+export function answers({ method }: Question, response: JsonObject): boolean {
+  const { action, role, content, roots } = response;
+  if (method === 'elicitation/create')
+    return action === 'accept' || action === 'decline' || action === 'cancel';
+  if (method === 'roots/list') return Array.isArray(roots);
+  return typeof role === 'string' && (Array.isArray(content) || isJsonObject(content));
+}
+
 /** A legacy server's question as a modern client is to see it. */
 export function modernQuestion({ method, params }: Question): JsonObject {
   if (params === undefined) return { method };

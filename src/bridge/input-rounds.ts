@@ -7,7 +7,7 @@ import type { JsonRpcErrorObject, JsonRpcOutcome } from '../protocol/json-rpc.ts
 import type { JsonObject } from '../protocol/json-text.ts';
 import { startDeadline } from '../servers/call-deadline.ts';
 import type { CarriedCall } from './carried-call.ts';
-import { declaredCapabilities, normalCapabilities } from './client-features.ts';
+import { crossedCapabilities } from './client-features.ts';
 import { fixedRoots } from './fixed-roots.ts';
 import {
   isInputRequired,
@@ -16,7 +16,7 @@ import {
   questionsOf,
   requireDeclared,
 } from './input-required.ts';
-import { legacyElicitation } from './legacy-content.ts';
+import { legacyQuestionParams } from './legacy-content.ts';
 
 const MAX_ROUNDS = 16;
 const FIRST_PAUSE_MS = 100;
@@ -52,8 +52,7 @@ async function answer(
   { round, signal }: { round: number; signal: AbortSignal },
 ): Promise<{ members: JsonObject } | { error: JsonRpcErrorObject }> {
   const { client, server } = carried.call;
-  const capabilities = declaredCapabilities(client.capabilities, server.config.client, { fixedRoots: true });
-  requireDeclared(result, normalCapabilities(capabilities));
+  requireDeclared(result, crossedCapabilities(client.capabilities, server.config.client));
   const members: JsonObject =
     typeof result.requestState === 'string' ? { requestState: result.requestState } : {};
   const questions = questionsOf(result);
@@ -94,12 +93,13 @@ async function askOne(carried: CarriedCall, question: Question, signal: AbortSig
   if (client.session === undefined || sessionCall === undefined) {
     throw new GatewayError('server-unavailable', { reason: 'undeclared-question' });
   }
-  const params = legacyElicitation(legacyQuestion(question, randomUUID()), client.version);
-  const outcome = await client.session.askAndWait(question.method, params, {
+  const { method } = question;
+  const params = legacyQuestionParams(method, legacyQuestion(question, randomUUID()), client.version);
+  const outcome = await client.session.askAndWait(method, params, {
     stream: sessionCall.stream,
     signal,
   });
-  return resultOf(question.method, outcome);
+  return resultOf(method, outcome);
 }
 
 function resultOf(method: string, outcome: JsonRpcOutcome): JsonObject {

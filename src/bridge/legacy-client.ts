@@ -3,8 +3,8 @@
 
 import { GatewayError } from '../errors.ts';
 import { META } from '../protocol/era.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../protocol/json-text.ts';
-import { declaredCapabilities, normalCapabilities } from './client-features.ts';
+import { isJsonObject, type JsonObject, type JsonValue, writeJson } from '../protocol/json-text.ts';
+import { crossedCapabilities } from './client-features.ts';
 import type { Crossing, CrossingContext } from './crossing.ts';
 import { legacyContent } from './legacy-content.ts';
 import { publicError } from './server-errors.ts';
@@ -12,11 +12,10 @@ import { publicError } from './server-errors.ts';
 export const legacyClient: Crossing = {
   params({ request, peer, server, clientInfo, clientCapabilities, logLevel }) {
     const params = request.params ?? {};
-    const declared = declaredCapabilities(clientCapabilities, server.client, { fixedRoots: true });
     const _meta: JsonObject = {
       ...(isJsonObject(params._meta) ? params._meta : {}),
       [META.protocolVersion]: peer.version,
-      [META.clientCapabilities]: normalCapabilities(declared),
+      [META.clientCapabilities]: crossedCapabilities(clientCapabilities, server.client),
     };
     if (clientInfo !== undefined) _meta[META.clientInfo] = clientInfo;
     // Without a `logging/setLevel` a legacy server would decide for itself; a modern one logs only when asked to.
@@ -55,8 +54,8 @@ function legacyToolResult(result: JsonObject): JsonObject {
   const { structuredContent, ...rest } = result;
   if (structuredContent === undefined || isJsonObject(structuredContent)) return result;
   const content = Array.isArray(rest.content) ? rest.content : [];
-  if (content.length > 0) return rest;
-  return { ...rest, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
+  if (content.some((block) => isJsonObject(block) && block.type === 'text')) return rest;
+  return { ...rest, content: [...content, { type: 'text', text: writeJson(structuredContent) }] };
 }
 
 function legacyToolList(result: JsonObject): JsonObject {

@@ -11,7 +11,8 @@ const KNOWN_SINCE: Readonly<Record<string, string>> = {
   audio: '2025-03-26',
   resource_link: '2025-06-18',
 };
-const TITLED_ENUMS_SINCE = '2025-11-25';
+/** Enums with titles in `oneOf`, and several blocks of content in one message of a sampling. */
+const RICH_QUESTIONS_SINCE = '2025-11-25';
 
 /** A result of `tools/call` or `prompts/get` in terms of the client's revision. */
 export function legacyContent(method: string, result: JsonObject, version: string): JsonObject {
@@ -27,16 +28,37 @@ export function legacyContent(method: string, result: JsonObject, version: strin
   return { ...result, messages };
 }
 
-/** The params of an elicitation: enums with titles were spelt `enum` and `enumNames` before 2025-11-25. */
-export function legacyElicitation(params: JsonObject | undefined, version: string): JsonObject | undefined {
-  const schema = params?.requestedSchema;
-  if (isAtLeast(version, TITLED_ENUMS_SINCE) || !isJsonObject(schema) || !isJsonObject(schema.properties))
-    return params;
+/** The params of a server's question in terms of the client's revision. */
+export function legacyQuestionParams(
+  method: string,
+  params: JsonObject | undefined,
+  version: string,
+): JsonObject | undefined {
+  if (params === undefined || isAtLeast(version, RICH_QUESTIONS_SINCE)) return params;
+  if (method === 'elicitation/create') return legacyElicitation(params);
+  return method === 'sampling/createMessage' ? legacySampling(params, version) : params;
+}
+
+/** Enums with titles were spelt `enum` and `enumNames`. */
+function legacyElicitation(params: JsonObject): JsonObject {
+  const schema = params.requestedSchema;
+  if (!isJsonObject(schema) || !isJsonObject(schema.properties)) return params;
   const properties = Object.entries(schema.properties).map(([name, property]) => [
     name,
     legacyEnum(property),
   ]);
   return { ...params, requestedSchema: { ...schema, properties: Object.fromEntries(properties) } };
+}
+
+/** A message had one block of content. */
+function legacySampling(params: JsonObject, version: string): JsonObject {
+  if (!Array.isArray(params.messages)) return params;
+  const messages = params.messages.flatMap((message) => {
+    if (!isJsonObject(message) || message.content === undefined) return [message];
+    const blocks = Array.isArray(message.content) ? message.content : [message.content];
+    return blocks.map((block) => ({ ...message, content: legacyBlock(block, version) }));
+  });
+  return { ...params, messages };
 }
 
 function legacyBlock(block: JsonValue, version: string): JsonValue {

@@ -1,10 +1,13 @@
-// `subscriptions/listen` of a modern client on a legacy server: list changes come from the link that lists are served
+// `subscriptions/listen` of a modern client on a legacy server: list changes come from the links that lists are served
 // from, resource updates from subscriptions on the caller's own link (BRIDGE.md, B, "Listen").
 import { GatewayError } from '../errors.ts';
 import { META } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../protocol/json-text.ts';
+import type { ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import type { CarriedCall } from './carried-call.ts';
+import { linkOwner, principalLinkKey } from './choose-link.ts';
+import { crossedCapabilities } from './client-features.ts';
 import type { LinkHub } from './link-hub.ts';
 
 /** Filter member, the notification that it asks for, and the server capability that promises it. */
@@ -42,7 +45,9 @@ export async function carryLegacyListen(carried: CarriedCall): Promise<'ok' | 'e
       message.method === 'notifications/resources/updated' && typeof uri === 'string' && uris.has(uri);
     if (isUpdate || wantedMethods.has(message.method)) deliver(message);
   };
-  const stops = [hub.listen(receive), server.onSharedMessage(receive)];
+  const declared = crossedCapabilities(call.client.capabilities, server.config.client);
+  const owner = linkOwner(server, principalLinkKey(call.client, declared));
+  const stops = [bridge.hubs.listen(owner, receive), server.onSharedMessage(receive)];
   try {
     for (const uri of wantedUris(filter, link.peer.capabilities)) {
       if (await subscribe(hub, uri, signal)) uris.add(uri);
@@ -56,7 +61,7 @@ export async function carryLegacyListen(carried: CarriedCall): Promise<'ok' | 'e
     });
     acknowledged = true;
     for (const message of held) deliver(message);
-    await untilOver(hub, signal);
+    await untilOver(uris.size === 0 ? undefined : hub.link, signal);
     // The link is gone, and what was subscribed with it: the client is told to listen again.
     output.respond(request.idText, { result: { resultType: 'complete', _meta } }, 200);
     return 'ok';
@@ -100,14 +105,14 @@ function unsubscribe(hub: LinkHub, uri: string): void {
   hub.link.call('resources/unsubscribe', { uri }, { signal }).catch(() => undefined);
 }
 
-/** Resolves when the link closes; rejects with the signal's reason. */
-async function untilOver(hub: LinkHub, signal: AbortSignal): Promise<void> {
+/** Resolves when the link closes, if it is one that counts; rejects with the signal's reason. */
+async function untilOver(link: ServerLink | undefined, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    await Promise.race([hub.link.closed, aborted]);
+    await Promise.race(link === undefined ? [aborted] : [link.closed, aborted]);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

@@ -7,8 +7,6 @@ import type { ServerMessage } from '../servers/transport.ts';
 
 interface Taker {
   readonly level: LogLevel;
-  /** False while the call is parked: its server waits, and its exchange is over. */
-  isRunning(): boolean;
   deliver(message: ServerMessage): void;
 }
 
@@ -24,16 +22,15 @@ export class LegacyLogLevels {
     this.#link = link;
   }
 
-  /** Sees to it that the server logs what this request asks for. A server that will not is no reason to fail. */
-  async enter(request: ClientRequest, call: Omit<Taker, 'level'>): Promise<{ leave(): void }> {
+  /**
+   * Sees to it that the server logs what this request asks for, for as long as its exchange goes on. A server that
+   * will not is no reason to fail.
+   */
+  async enter(request: ClientRequest, deliver: (message: ServerMessage) => void): Promise<{ leave(): void }> {
     const level = request.era === 'modern' ? request.meta.logLevel : undefined;
     const link = this.#link;
     if (!isLogLevel(level) || link.peer.capabilities.logging === undefined) return NOT_LOGGING;
-    const taker: Taker = {
-      level,
-      isRunning: () => call.isRunning(),
-      deliver: (message) => call.deliver(message),
-    };
+    const taker: Taker = { level, deliver };
     this.#takers.add(taker);
     const wanted = mostTalkative([...this.#takers].map((each) => each.level));
     if (wanted !== this.#set) {
@@ -47,7 +44,7 @@ export class LegacyLogLevels {
   /** On a pipe a line names no call: it is a sole caller's, or nobody's. `runningCalls` are those not parked. */
   receive(message: ServerMessage, runningCalls: number): void {
     if (message.method !== 'notifications/message') return;
-    const [sole, ...others] = [...this.#takers].filter((taker) => taker.isRunning());
+    const [sole, ...others] = this.#takers;
     if (sole === undefined || others.length > 0 || runningCalls > 1) return;
     if (isWanted(message, sole.level)) sole.deliver(message);
   }

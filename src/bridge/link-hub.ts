@@ -1,5 +1,6 @@
 // What happens on one link to a legacy server that serves modern clients: which call may be asking, who listens, and
 // which resources are subscribed. The server's pipe tells none of this apart, so it is kept here.
+import { randomUUID } from 'node:crypto';
 import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import { type JsonRpcRequest, readId } from '../protocol/json-rpc.ts';
 import { isJsonObject } from '../protocol/json-text.ts';
@@ -13,18 +14,20 @@ export type HubListener = (message: ServerMessage) => void;
 
 export class LinkHub {
   readonly link: ServerLink;
+  /** Of this one connection: what a legacy server hands out need not mean anything on the next. */
+  readonly generation = randomUUID();
   /** Calls with an exchange attached: a question may belong to one of them. */
   readonly #askers = new Set<ParkedCall>();
   /** Those, and the ones that are parked. */
   readonly #held = new Set<ParkedCall>();
-  /** On a pipe, calls that may be asked something run one at a time, or no question could be told to be whose. */
+  /** Calls that may be asked something run one at a time where no question could be told to be whose. */
   readonly turns = new TurnQueue();
   readonly logLevels: LegacyLogLevels;
-  readonly #listeners = new Set<HubListener>();
   readonly #subscribed = new Map<string, number>();
   readonly #homeless = new Map<JsonRpcRequest, NodeJS.Timeout>();
   readonly #onListChanged: (method: string) => void;
   readonly #questionPatienceMs: number;
+  #asksOutsideCalls = false;
 
   constructor(link: ServerLink, onListChanged: (method: string) => void, questionPatienceMs: number) {
     this.link = link;
@@ -46,7 +49,14 @@ export class LinkHub {
     const parked = this.#held.size - this.#askers.size;
     this.logLevels.receive(message, this.link.inFlight - parked);
     this.#onListChanged(message.method);
-    for (const listener of this.#listeners) listener(message);
+  }
+
+  /**
+   * Whether questions name no call here. On a pipe none does. Over HTTP they come on their call's own stream, until
+   * the server turns out to ask on its other one.
+   */
+  get takesTurns(): boolean {
+    return this.link.transport.kind !== 'http' || this.#asksOutsideCalls;
   }
 
   /** From here on questions may belong to `call`; those that came too early do. Returns the way out. */
@@ -71,24 +81,24 @@ export class LinkHub {
     return this.#held.size;
   }
 
-  listen(listener: HubListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  /** @returns true for the first subscriber, who has to tell the server */
+  /** Keeps the link from being idle. @returns true for the first subscriber, who has to tell the server */
   addSubscriber(uri: string): boolean {
     const subscribers = this.#subscribed.get(uri) ?? 0;
     this.#subscribed.set(uri, subscribers + 1);
-    return subscribers === 0;
+    if (subscribers > 0) return false;
+    this.link.streams += 1;
+    return true;
   }
 
   /** @returns true for the last subscriber, who has to tell the server */
   removeSubscriber(uri: string): boolean {
-    const left = (this.#subscribed.get(uri) ?? 1) - 1;
+    const left = (this.#subscribed.get(uri) ?? 0) - 1;
     if (left > 0) this.#subscribed.set(uri, left);
-    else this.#subscribed.delete(uri);
-    return left === 0;
+    if (left !== 0) return false;
+    this.#subscribed.delete(uri);
+    this.link.streams -= 1;
+    this.link.idleSince = performance.now();
+    return true;
   }
 
   get subscriptions(): number {
@@ -96,7 +106,8 @@ export class LinkHub {
   }
 
   #receiveQuestion(question: JsonRpcRequest): void {
-    const asker = this.#askerOf(question);
+    if (this.#askers.size > 0) this.#asksOutsideCalls = true;
+    const asker = this.#asker();
     if (asker !== undefined) {
       asker.ask(question);
       return;
@@ -112,9 +123,10 @@ export class LinkHub {
     this.#homeless.set(question, timer.unref());
   }
 
-  /** The only call in flight that may ask; nobody else could have (BRIDGE.md, B). */
-  #askerOf(_question: JsonRpcRequest): ParkedCall | undefined {
-    return this.#askers.size === 1 ? [...this.#askers][0] : undefined;
+  /** The only call in flight that may ask, nobody else could have (BRIDGE.md, B); else the only one that is parked. */
+  #asker(): ParkedCall | undefined {
+    const candidates = this.#askers.size > 0 ? this.#askers : this.#held;
+    return candidates.size === 1 ? [...candidates][0] : undefined;
   }
 
   #withdraw({ params }: ServerMessage): void {
@@ -133,9 +145,10 @@ export class LinkHub {
   }
 }
 
-/** The hub of each link, for as long as the link itself is held by anyone. */
+/** The hub of each link, for as long as the link itself is held by anyone; and who listens to whose links. */
 export class LinkHubs {
   readonly #hubs = new WeakMap<ServerLink, LinkHub>();
+  readonly #listeners = new Map<string, Set<HubListener>>();
   readonly #onListChanged: (link: ServerLink, method: string) => void;
   readonly #questionPatienceMs: number;
 
@@ -152,5 +165,27 @@ export class LinkHubs {
       this.#hubs.set(link, hub);
     }
     return hub;
+  }
+
+  /** A message of a principal's own link that its wire ties to no call. `owner` stands for server and principal. */
+  receive(message: ServerMessage, link: ServerLink, owner: string): void {
+    this.of(link).receive(message);
+    if ('id' in message) return;
+    for (const listener of this.#listeners.get(owner) ?? []) listener(message);
+  }
+
+  /** Hears notifications of the owner's link, whether it is open by now or will be. Returns the way to stop. */
+  listen(owner: string, listener: HubListener): () => void {
+    const listeners = this.#listeners.get(owner) ?? new Set();
+    this.#listeners.set(owner, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(owner) === listeners) this.#listeners.delete(owner);
+    };
+  }
+
+  /** Owners somebody listens to. */
+  get listened(): number {
+    return this.#listeners.size;
   }
 }

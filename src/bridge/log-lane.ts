@@ -20,9 +20,12 @@ export class LogLanes {
 
   /** Hears what a server's shared link says of its own accord. */
   follow(server: Server): void {
-    server.onSharedMessage((message, link) => {
-      if (message.method === 'notifications/message') this.#lanes.get(link)?.holder?.deliver(message);
-    });
+    server.onSharedMessage((message, link) => this.receive(message, link));
+  }
+
+  /** A message of a modern server that its wire ties to no call. */
+  receive(message: ServerMessage, link: ServerLink): void {
+    if (message.method === 'notifications/message') this.#lanes.get(link)?.holder?.deliver(message);
   }
 
   /**

@@ -7,7 +7,7 @@ import type { JsonRpcErrorObject, JsonRpcOutcome } from '../protocol/json-rpc.ts
 import { isJsonObject, type JsonObject, type JsonValue } from '../protocol/json-text.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import type { CarriedCall } from './carried-call.ts';
-import { declaredCapabilities, missingCapability, normalCapabilities } from './client-features.ts';
+import { crossedCapabilities, missingCapability } from './client-features.ts';
 import { answerFixedRoots } from './fixed-roots.ts';
 import { modernQuestion } from './input-required.ts';
 import type { AttachedExchange, ParkedCall } from './parked-call.ts';
@@ -24,13 +24,14 @@ export async function carryParkable(carried: CarriedCall): Promise<'ok' | 'error
   if (id !== undefined) {
     const parked = bridge.parked.claim(id, Number(round), fingerprintOf(carried));
     exchange.parked = parked;
-    const leave = await enterTurn(carried, parked);
+    const endTurn = await takeTurn(carried, parked);
     try {
       // Somebody else may have come with the same state while this one waited for its turn.
       bridge.parked.claim(id, Number(round), fingerprintOf(carried));
-      await parked.resume(exchange, isJsonObject(inputResponses) ? inputResponses : {});
+      const answers = isJsonObject(inputResponses) ? inputResponses : {};
+      await asAsker(carried, parked, () => parked.resume(exchange, answers));
     } finally {
-      leave();
+      endTurn();
     }
     return exchange.told;
   }
@@ -40,48 +41,60 @@ export async function carryParkable(carried: CarriedCall): Promise<'ok' | 'error
     fingerprint: fingerprintOf(carried),
     principal: carried.call.client.principal,
     declared: declaredOf(carried),
-    answer: (questionId, outcome) => void carried.call.link.respond(questionId, outcome),
+    link: carried.call.link,
   });
   exchange.parked = parked;
-  const leave = await enterTurn(carried, parked).catch((thrown: unknown) => {
+  const endTurn = await takeTurn(carried, parked).catch((thrown: unknown) => {
     parked.cancel(thrown);
     throw thrown;
   });
   try {
-    void run(carried, parked);
-    await parked.attach(exchange);
+    await asAsker(carried, parked, () => {
+      void run(carried, parked);
+      return parked.attach(exchange);
+    });
   } finally {
-    leave();
+    endTurn();
   }
   return exchange.told;
 }
 
 /**
- * While an exchange is attached, questions may belong to its call. On a pipe one call at a time is in that position;
- * one that is parked is not, or whoever abandons a question would block everyone behind it.
+ * While an exchange is attached, questions and log lines may belong to its call. Where they name no call, one at a
+ * time is in that position; one that is parked is not, or whoever abandons a question would block everyone behind it.
+ *
+ * @returns the way to give the turn back
  */
-async function enterTurn({ call, bridge }: CarriedCall, parked: ParkedCall): Promise<() => void> {
-  const { link, server, signal } = call;
-  const hub = bridge.hubs.of(link);
-  // Without features nothing can be asked; over HTTP each question comes on its own call's stream.
-  const takesTurns = link.transport.kind === 'stdio' && Object.keys(parked.declared).length > 0;
+async function takeTurn({ call, bridge, context }: CarriedCall, parked: ParkedCall): Promise<() => void> {
+  const { server, signal } = call;
+  const hub = bridge.hubs.of(parked.link);
+  // Without features nothing can be asked.
+  const takesTurns = hub.takesTurns && Object.keys(parked.declared).length > 0;
   const endTurn = takesTurns ? await hub.turns.take(signal, server.config.queue.timeoutMs) : () => {};
-  const leave = hub.enter(parked);
+  const logging = await hub.logLevels.enter(context.request, (message) => parked.deliver(message));
   return () => {
-    leave();
+    logging.leave();
     endTurn();
   };
 }
 
+/** Questions that name no call may be the call's for as long as `exchange` runs. */
+async function asAsker(
+  { bridge }: CarriedCall,
+  parked: ParkedCall,
+  exchange: () => Promise<void>,
+): Promise<void> {
+  const leave = bridge.hubs.of(parked.link).enter(parked);
+  try {
+    await exchange();
+  } finally {
+    leave();
+  }
+}
+
 /** Sends the call; it lives until the server has answered, whichever exchanges come and go. */
 async function run(carried: CarriedCall, parked: ParkedCall): Promise<void> {
-  const { call, bridge, context } = carried;
-  const hub = bridge.hubs.of(call.link);
-  const leave = hub.hold(parked);
-  const logging = await hub.logLevels.enter(context.request, {
-    isRunning: () => parked.state !== 'parked' && parked.state !== 'withdrawn',
-    deliver: (message) => parked.deliver(message),
-  });
+  const leave = carried.bridge.hubs.of(parked.link).hold(parked);
   try {
     const outcome = await carried.send(withProgressToken(carried.params(), parked.id), {
       signal: parked.upstream.signal,
@@ -94,15 +107,12 @@ async function run(carried: CarriedCall, parked: ParkedCall): Promise<void> {
   } catch (thrown) {
     parked.fail(thrown);
   } finally {
-    logging.leave();
     leave();
   }
 }
 
 function declaredOf({ call: { client, server } }: CarriedCall): JsonObject {
-  return normalCapabilities(
-    declaredCapabilities(client.capabilities, server.config.client, { fixedRoots: true }),
-  );
+  return crossedCapabilities(client.capabilities, server.config.client);
 }
 
 /** What the wire ties to this call. */
@@ -137,8 +147,9 @@ class ParkableExchange implements AttachedExchange {
   }
 
   respond(outcome: JsonRpcOutcome): void {
-    if ('error' in outcome && outcome.error.code === LEGACY_URL_ELICITATION_REQUIRED) {
-      this.#requireUrls(outcome.error);
+    const urls = 'error' in outcome ? requiredUrls(outcome.error) : [];
+    if (urls.length > 0) {
+      this.#requireUrls(urls);
       return;
     }
     // The server could not go on without a feature that the client has not declared (basic/index, "_meta").
@@ -154,13 +165,11 @@ class ParkableExchange implements AttachedExchange {
   }
 
   /** -32042 of 2025-11-25: the URLs become questions, the retry sends the original call afresh. */
-  #requireUrls({ data, message }: JsonRpcErrorObject): void {
-    const elicitations = isJsonObject(data) && Array.isArray(data.elicitations) ? data.elicitations : [];
+  #requireUrls(urls: readonly JsonObject[]): void {
     const declared = declaredOf(this.#carried);
     const inputRequests: JsonObject = {};
-    for (const [index, params] of elicitations.entries()) {
-      if (!isJsonObject(params)) continue;
-      const question = { method: 'elicitation/create', params: { mode: 'url', message, ...params } };
+    for (const [index, params] of urls.entries()) {
+      const question = { method: 'elicitation/create', params };
       const missing = missingCapability(question, declared);
       if (missing !== undefined) {
         throw new GatewayError('capability-missing', { data: { requiredCapabilities: missing.required } });
@@ -175,6 +184,13 @@ class ParkableExchange implements AttachedExchange {
     const result = { resultType: 'input_required', inputRequests, requestState };
     output.respond(request.idText, { result: this.#carried.sealing.sealResult(result) }, 200);
   }
+}
+
+/** The params of the elicitations that a legacy server demands by its error. */
+function requiredUrls({ code, data, message }: JsonRpcErrorObject): JsonObject[] {
+  if (code !== LEGACY_URL_ELICITATION_REQUIRED || !isJsonObject(data)) return [];
+  const elicitations = Array.isArray(data.elicitations) ? data.elicitations : [];
+  return elicitations.filter(isJsonObject).map((params) => ({ mode: 'url', message, ...params }));
 }
 
 /** Whoever listens at the time gets the progress, so the server is always told that somebody does. */

@@ -5,9 +5,10 @@ import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import type { JsonRpcId, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import type { CallDeadline } from '../servers/call-deadline.ts';
+import type { ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import { missingCapability } from './client-features.ts';
-import { modernQuestion, type Question } from './input-required.ts';
+import { answers, modernQuestion, type Question } from './input-required.ts';
 import { isOver, nextParkedState, type ParkedEvent, type ParkedState } from './parked-state.ts';
 
 /** The exchange that a call is attached to while it is open. */
@@ -28,9 +29,9 @@ export interface ParkedCallOptions {
   readonly principal: string;
   /** What was declared to the server on behalf of the client. */
   readonly declared: JsonObject;
+  /** Where the call runs, and its questions are answered. */
+  readonly link: ServerLink;
   readonly parkTimeoutMs: number;
-  /** Answers a question of the server. */
-  answer(id: JsonRpcId, outcome: JsonRpcOutcome): void;
   /** Asked before each parking. */
   mayPark(call: ParkedCall): boolean;
   onStateChanged(call: ParkedCall): void;
@@ -51,6 +52,7 @@ export class ParkedCall {
   readonly fingerprint: string;
   readonly principal: string;
   readonly declared: JsonObject;
+  readonly link: ServerLink;
   /** Cancels the call at the server. */
   readonly upstream = new AbortController();
   clock: Pick<CallDeadline, 'pause' | 'resume'> | undefined;
@@ -72,6 +74,7 @@ export class ParkedCall {
     this.fingerprint = options.fingerprint;
     this.principal = options.principal;
     this.declared = options.declared;
+    this.link = options.link;
     this.#options = options;
   }
 
@@ -110,9 +113,9 @@ export class ParkedCall {
     this.clock?.resume();
     for (const [key, question] of this.#questions) {
       const response = Object.hasOwn(inputResponses, key) ? inputResponses[key] : undefined;
-      if (!question.asked || !isJsonObject(response)) continue;
+      if (!question.asked || !isJsonObject(response) || !answers(question, response)) continue;
       this.#questions.delete(key);
-      this.#options.answer(question.upstreamId, { result: response });
+      void this.link.respond(question.upstreamId, { result: response });
     }
     return this.attach(exchange);
   }
@@ -124,9 +127,8 @@ export class ParkedCall {
     if (missing !== undefined) {
       this.missing = missing.required;
       const code = missing.code === 'mode' ? INVALID_PARAMS : METHOD_NOT_FOUND;
-      this.#options.answer(id, {
-        error: { code, message: `The client did not declare what ${method} needs` },
-      });
+      const error = { code, message: `The client did not declare what ${method} needs` };
+      void this.link.respond(id, { error });
       return;
     }
     this.#questions.set(`q${this.#nextKey++}`, { upstreamId: id, method, params, asked: false });

@@ -18,7 +18,7 @@ export class ParkedCalls {
     this.#limits = limits;
   }
 
-  open(options: Pick<ParkedCallOptions, 'fingerprint' | 'principal' | 'declared' | 'answer'>): ParkedCall {
+  open(options: Pick<ParkedCallOptions, 'fingerprint' | 'principal' | 'declared' | 'link'>): ParkedCall {
     const call = new ParkedCall({
       ...options,
       id: randomBytes(12).toString('base64url'),

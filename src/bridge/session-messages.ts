@@ -11,6 +11,7 @@ import type { ServerMessage } from '../servers/transport.ts';
 import { sessionLinkKey } from './choose-link.ts';
 import { declaredCapabilities, missingCapability } from './client-features.ts';
 import { answerFixedRoots } from './fixed-roots.ts';
+import { legacyQuestionParams } from './legacy-content.ts';
 import type { LegacySession } from './legacy-session.ts';
 import type { EventStream } from './session-streams.ts';
 
@@ -63,7 +64,7 @@ function relayQuestion(
   { link, server, stream }: { link: ServerLink; server: ServerConfig; stream: EventStream | undefined },
 ): void {
   if (answerFixedRoots(question, link, server)) return;
-  const { clientCapabilities } = session.record;
+  const { clientCapabilities, version } = session.record;
   const declared = declaredCapabilities(clientCapabilities, server.client, { fixedRoots: true });
   const possible = TASK_QUESTIONS.has(question.method)
     ? declared.tasks !== undefined
@@ -71,6 +72,8 @@ function relayQuestion(
   const refuse = (message: string) => {
     void link.respond(question.id, { error: { code: METHOD_NOT_FOUND, message } });
   };
-  if (possible) session.ask(question, link, { stream, refuse });
+  const params = legacyQuestionParams(question.method, question.params, version);
+  const known = params === undefined ? question : { ...question, params };
+  if (possible) session.ask(known, link, { stream, refuse });
   else refuse(`The client did not declare what ${question.method} needs`);
 }

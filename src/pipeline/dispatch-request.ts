@@ -57,14 +57,16 @@ async function dispatchOnce(
   call: Dispatch,
 ): Promise<'ok' | 'error'> {
   const { request, client, server, signal } = call;
-  const starting = chooseLink(server, client, request.method, {
+  const starting = chooseLink(server, client, request, {
     onSessionMessage(session, message, link) {
       if (!('id' in message)) gateway.catalogue.noteListChanged(link, message.method);
+      if (link.peer.era === 'modern') return gateway.bridge.lanes.receive(message, link);
       relayToSession(session, message, { link, server: server.config, stream: undefined });
     },
-    onPrincipalMessage(message, link) {
+    onPrincipalMessage(message, link, owner) {
       if (answerFixedRoots(message, link, server.config)) return;
-      gateway.bridge.hubs.of(link).receive(message);
+      gateway.bridge.lanes.receive(message, link);
+      gateway.bridge.hubs.receive(message, link, owner);
     },
   });
   // Probe and handshake each have the start timeout.
