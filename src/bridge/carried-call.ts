@@ -72,6 +72,7 @@ export class CarriedCall {
       server: server.slug,
       method: request.method,
       params: request.params,
+      generation: link.peer.era === 'legacy' ? bridge.hubs.of(link).generation : '',
     });
     const params = this.sealing.openParams();
     this.context = {

@@ -15,6 +15,8 @@ export interface SealedFieldsOptions {
   readonly method: string;
   /** The params as the client sent them. */
   readonly params: JsonObject | undefined;
+  /** Of the link, where a cursor need not mean anything on the next one; empty where the server keeps no state. */
+  readonly generation: string;
 }
 
 /** The sealing of one call: what the client brings is opened with the same words that sealed it. */
@@ -86,12 +88,16 @@ export class SealedFields {
   }
 
   #context(purpose: SealContext['purpose']): SealContext {
-    const { principal, server, method, params } = this.#options;
+    const { principal, server, method, params, generation } = this.#options;
     const source = nameSourceOf(method)?.member;
-    const target = purpose === 'requestState' && source !== undefined ? String(params?.[source]) : '';
-    // A task outlives the call that made it, and is asked for by other methods.
-    const scope = purpose === 'task' ? '' : JSON.stringify([method, target]);
-    return { purpose, principal, server, scope };
+    const target = source === undefined ? '' : String(params?.[source]);
+    const scopes = {
+      requestState: JSON.stringify([method, target]),
+      cursor: JSON.stringify([method, generation]),
+      // A task outlives the call that made it, and is asked for by other methods.
+      task: '',
+    };
+    return { purpose, principal, server, scope: scopes[purpose] };
   }
 }
 
