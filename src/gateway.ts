@@ -13,8 +13,8 @@ import { createPublicServer, type PublicServer } from './http/server.ts';
 import type { GatewayContext } from './pipeline/gateway-context.ts';
 import { handleExchange } from './pipeline/handle-exchange.ts';
 import { createFetchJson } from './servers/http/fetch-json.ts';
-import { transportOpener } from './servers/open-transport.ts';
 import { createOutbound } from './servers/http/outbound.ts';
+import { transportOpener } from './servers/open-transport.ts';
 import type { ClientIdentity } from './servers/peer.ts';
 import { Server } from './servers/server.ts';
 import { MemorySessionStore } from './state/memory-session-store.ts';
@@ -186,10 +186,11 @@ async function adminServerFor(
 }
 
 /** At every start, so that nobody forgets it. */
-function shoutIfOpen({ gateway: { auth, listen } }: Config, logger: Logger): void {
-  if (auth !== undefined || isLoopbackHost(listen.host)) return;
+function shoutIfOpen({ gateway: { auth, listen, publicUrl } }: Config, logger: Logger): void {
+  // A public URL before a loopback address means a proxy on this machine.
+  if (auth !== undefined || [listen.host, new URL(publicUrl).hostname].every(isLoopbackHost)) return;
   logger.warn(
-    { host: listen.host },
+    { host: listen.host, publicUrl },
     'INSECURE: whoever reaches this address uses every server without sign-in',
   );
 }

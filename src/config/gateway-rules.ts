@@ -36,6 +36,17 @@ export function insecureDoubt({ host, insecure, hasAuth }: SignInKeys): Fault | 
   );
 }
 
+/** A proxy on the same machine makes a loopback address a public one. */
+export function proxiedWithoutSignIn(signIn: SignInKeys, publicUrl: string | undefined): Fault | undefined {
+  if (signIn.hasAuth || signIn.insecure || publicUrl === undefined || !URL.canParse(publicUrl))
+    return undefined;
+  if (!isLoopbackHost(signIn.host) || isLoopbackHost(new URL(publicUrl).hostname)) return undefined;
+  return fault(
+    'clients reach this from elsewhere, and whoever does uses every server without sign-in',
+    'Set gateway.auth, or gateway.insecure: true if that is meant.',
+  );
+}
+
 export function adminTokenDoubt(host: string, token: string | undefined): Fault | undefined {
   if (token !== undefined && token.length < 16) {
     return fault('a token this short can be guessed', 'Take 16 characters or more, at random.');

@@ -93,6 +93,7 @@ function checkGateway(gateway: ConfigFile['gateway'], ledger: Ledger): void {
   const auth = ['gateway', 'auth'];
   ledger.refuse(gatewayRules.openWithoutSignIn(signIn), host, { reads: [auth, ['gateway', 'insecure']] });
   ledger.warn(gatewayRules.insecureDoubt(signIn), ['gateway', 'insecure'], [auth, host]);
+  ledger.warn(gatewayRules.proxiedWithoutSignIn(signIn, publicUrl), url, [auth, host]);
   if (gateway.auth !== undefined) checkAuth(gateway.auth, auth, ledger);
   if (admin !== false) {
     const adminHost = ['gateway', 'admin', 'host'];

@@ -32,7 +32,7 @@ test('a good config says what it would serve, where, and what is doubtful, and e
   const text = `mcpServers:
   Files: { command: node }
   docs: { url: "https://docs.example.com/mcp", headers: { K: "\${K}" } }
-gateway: { publicUrl: https://mcp.example.com }
+gateway: { publicUrl: https://mcp.example.com, insecure: true }
 `;
   const { file } = await writeConfig(t, text);
   const { stdout, stderr, exitCode } = await checked(file, { K: 'canary-1234', PATH: process.env.PATH });

@@ -93,6 +93,20 @@ test('what weakens sign-in is a warning', async (t) => {
   ]);
 });
 
+test('a public URL without sign-in is a warning, though the address is loopback: a proxy makes it public', async (t) => {
+  const warnings = async (text: string) => {
+    const { warnings } = await loadedConfig(t, gateway(text));
+    return warnings.map(({ path, message }) => `${path}: ${message}`);
+  };
+  const doubt =
+    'gateway.publicUrl: clients reach this from elsewhere, and whoever does uses every server without sign-in';
+  assert.deepEqual(await warnings('{ publicUrl: "https://mcp.example.com" }'), [doubt]);
+  assert.deepEqual(await warnings('{ publicUrl: "https://mcp.example.com", insecure: true }'), []);
+  assert.deepEqual(await warnings('{ publicUrl: "https://localhost:8443" }'), []);
+  const auth = `auth: { issuers: [{ ${ISSUER} }] }`;
+  assert.deepEqual(await warnings(`{ publicUrl: "https://mcp.example.com", ${auth} }`), []);
+});
+
 testBadConfigs('an auth section that would not do what it says is refused', [
   {
     name: 'nobody could sign in',
