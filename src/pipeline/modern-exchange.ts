@@ -3,6 +3,7 @@ import { principalKey } from '../access/principal.ts';
 import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
 import { discoverResult } from '../bridge/introduction.ts';
+import { GatewayError } from '../errors.ts';
 import type { ModernRequest } from '../protocol/client-message.ts';
 import { META } from '../protocol/era.ts';
 import { type JsonValue, readJson } from '../protocol/json-text.ts';
@@ -56,8 +57,8 @@ export async function handleModernRequest(
 }
 
 /**
- * A subscription ends with its completion result when it is Portico that ends it (basic/patterns/subscriptions):
- * because it drains, or because the caller's sign-in is over.
+ * A subscription ends with its completion result when it is our side that ends it (basic/patterns/subscriptions):
+ * because Portico drains, because the caller's sign-in is over, or because the server took it back on its pipe.
  */
 async function listen(
   gateway: GatewayContext,
@@ -73,10 +74,14 @@ async function listen(
   try {
     await dispatchRequest(gateway, exchange, { ...call, signal });
   } catch (thrown) {
-    if (!ending.aborted || clientGone.aborted) throw thrown;
+    if (clientGone.aborted || !(ending.aborted || endedByServer(thrown))) throw thrown;
     const { idText } = call.request;
     const _meta = { [META.subscriptionId]: readJson(idText) as JsonValue };
     call.output.respond(idText, { result: { resultType: 'complete', _meta } }, 200);
     record.outcome = 'ok';
   }
+}
+
+function endedByServer(thrown: unknown): boolean {
+  return thrown instanceof GatewayError && thrown.details.reason === 'subscription-ended';
 }
