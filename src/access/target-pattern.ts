@@ -76,10 +76,9 @@ export class TargetPattern {
     return refused.some((reading) => this.#globs.some((glob) => glob.coversAll(reading)));
   }
 
-  /** Whether it refuses whatever `other` grants, as far as that can be told from the two alone. */
+  /** Whether it refuses whatever `other` grants of a kind that both speak of, as far as the two alone can tell. */
   outweighs(other: TargetPattern): boolean {
     if (this.text === other.text) return true;
-    if (this.kind !== undefined && this.kind !== other.kind) return false;
     return other.#globs.every((glob) =>
       this.#globs.some((own) =>
         glob.isLiteral ? own.matches(glob.text) : own.coversAll(glob.literalPrefix),
