@@ -3,7 +3,9 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Configuration, errors, Provider } from 'oidc-provider';
+import { type Adapter, type Configuration, errors, Provider } from 'oidc-provider';
+import { authorizationStore } from './authorization-store.ts';
+import { interactionPath, signInPages } from './sign-in-pages.ts';
 import { signingKey } from './token-issuer.ts';
 
 export interface AuthorizationServerOptions {
@@ -11,8 +13,10 @@ export interface AuthorizationServerOptions {
   readonly resources: readonly string[];
   /** Scopes of these resources. */
   readonly scopes?: readonly string[];
-  /** Who may sign in with any password, and their groups; it is read at each token. */
+  /** Groups by user; read at each token. */
   readonly users?: Readonly<Record<string, readonly string[]>>;
+  /** By user; the others sign in with any. */
+  readonly passwords?: Readonly<Record<string, string>>;
   readonly format?: 'jwt' | 'opaque';
   readonly accessTokenSeconds?: number;
   /** 0 takes a free one. */
@@ -25,6 +29,8 @@ export interface AuthorizationServer extends AsyncDisposable {
   readonly client: { readonly clientId: string; readonly redirectUri: string };
   /** A confidential client, for introspection. */
   readonly resourceServer: { readonly clientId: string; readonly clientSecret: string };
+  /** Signs with a new key from now on, and publishes no other. */
+  rotateKeys(): void;
   close(): Promise<void>;
 }
 
@@ -33,6 +39,7 @@ const RESOURCE_SERVER = { clientId: 'portico', clientSecret: 'introspection-secr
 
 export async function startAuthorizationServer({
   port = 0,
+  passwords = {},
   ...options
 }: AuthorizationServerOptions): Promise<AuthorizationServer> {
   // The issuer's name holds the port, so the port comes first.
@@ -41,7 +48,14 @@ export async function startAuthorizationServer({
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  handler = new Provider(issuer, configuration(options)).callback();
+  const store = authorizationStore();
+  let keysMade = 0;
+  const rotateKeys = () => {
+    keysMade += 1;
+    const keyId = `idp-${keysMade}`;
+    handler = signInPages(new Provider(issuer, configuration(options, store, keyId)), { passwords });
+  };
+  rotateKeys();
 
   let closing: Promise<unknown> | undefined;
   const close = async () => {
@@ -52,21 +66,27 @@ export async function startAuthorizationServer({
     issuer,
     client: CLIENT,
     resourceServer: RESOURCE_SERVER,
+    rotateKeys,
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-function configuration({
-  resources,
-  scopes = ['mcp'],
-  users = {},
-  format = 'jwt',
-  accessTokenSeconds = 300,
-}: Omit<AuthorizationServerOptions, 'port'>): Configuration {
+function configuration(
+  {
+    resources,
+    scopes = ['mcp'],
+    users = {},
+    format = 'jwt',
+    accessTokenSeconds = 300,
+  }: Omit<AuthorizationServerOptions, 'port' | 'passwords'>,
+  adapter: (model: string) => Adapter,
+  keyId: string,
+): Configuration {
   const { privateKey } = signingKey('ES256');
-  const jwk = { ...privateKey.export({ format: 'jwk' }), kid: 'idp-1', alg: 'ES256', use: 'sig' };
+  const jwk = { ...privateKey.export({ format: 'jwk' }), kid: keyId, alg: 'ES256', use: 'sig' };
   return {
+    adapter,
     jwks: { keys: [jwk as never] },
     // There is an EC key alone.
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
@@ -94,6 +114,8 @@ function configuration({
     },
     pkce: { required: () => true },
     rotateRefreshToken: true,
+    // Also to clients that do not know to ask for `offline_access`.
+    issueRefreshToken: async (_context, client) => client.grantTypeAllowed('refresh_token'),
     ttl: {
       AccessToken: accessTokenSeconds,
       ClientCredentials: accessTokenSeconds,
@@ -104,12 +126,29 @@ function configuration({
       Session: 3600,
     },
     cookies: { keys: ['a key for cookies of tests'] },
+    interactions: { url: (_context, { uid }) => interactionPath(uid) },
+    // Clients in browsers, such as the Inspector.
+    clientBasedCORS: () => true,
+    extraClientMetadata: {
+      properties: ['unrestricted'],
+      // Clients register with the scopes of their first challenge, and would be held to them: no step-up could follow.
+      validator: (_context, _name, _value, metadata) => {
+        delete metadata.scope;
+      },
+    },
     features: {
+      devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
       registration: { enabled: true },
       clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
-      introspection: { enabled: true },
-      revocation: { enabled: true },
+      introspection: {
+        enabled: true,
+        allowedPolicy: (_context, client) => client.clientId === RESOURCE_SERVER.clientId,
+      },
+      revocation: {
+        enabled: true,
+        allowedPolicy: (_context, client, token) => client.clientId === token.clientId,
+      },
       resourceIndicators: {
         enabled: true,
         useGrantedResource: () => true,

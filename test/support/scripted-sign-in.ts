@@ -5,6 +5,8 @@ import type { AuthorizationServer } from './authorization-server.ts';
 
 export interface SignInRequest {
   readonly login: string;
+  /** Any by default. */
+  readonly password?: string;
   /** What the token is for; without it the server issues an opaque one for itself. */
   readonly resource?: string;
   readonly scope?: string;
@@ -22,7 +24,7 @@ const MAX_STEPS = 20;
 
 export async function signIn(
   server: AuthorizationServer,
-  { login, resource, scope = 'openid offline_access mcp' }: SignInRequest,
+  { login, password, resource, scope = 'openid offline_access mcp' }: SignInRequest,
 ): Promise<Tokens> {
   const { clientId, redirectUri } = server.client;
   const verifier = randomBytes(32).toString('base64url');
@@ -38,7 +40,7 @@ export async function signIn(
     code_challenge_method: 'S256',
     ...(resource === undefined ? {} : { resource }),
   });
-  const callback = await browse(server, `${server.issuer}/auth?${query}`, login);
+  const callback = await browse(server, `${server.issuer}/auth?${query}`, login, password);
   const code = callback.searchParams.get('code');
   if (code === null) throw new Error(`no code came back: ${callback.search}`);
   return askForTokens(server, {
@@ -88,7 +90,12 @@ async function post(url: string, form: Record<string, string>, authorization?: s
 }
 
 /** @returns where the browser would leave the server for: the client's redirect URI with its answer */
-export async function browse(server: AuthorizationServer, start: string, login: string): Promise<URL> {
+export async function browse(
+  server: Pick<AuthorizationServer, 'issuer'>,
+  start: string,
+  login: string,
+  password = 'any',
+): Promise<URL> {
   const cookies = new Map<string, string>();
   let url = new URL(start);
   let form: URLSearchParams | undefined;
@@ -108,7 +115,9 @@ export async function browse(server: AuthorizationServer, start: string, login: 
     if (location === null) {
       const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1];
       if (prompt === undefined) throw new Error(`an unexpected page (${response.status}): ${page}`);
-      form = new URLSearchParams({ prompt, login, password: 'any' });
+      const alert = /role="alert">([^<]*)/.exec(page)?.[1];
+      if (alert !== undefined) throw new Error(alert);
+      form = new URLSearchParams({ prompt, login, password });
       continue;
     }
     form = undefined;
