@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors.ts';
 import { META } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../protocol/json-text.ts';
+import { type ListChange, promisedListChanges } from '../protocol/list-changes.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import type { CarriedCall } from './carried-call.ts';
@@ -10,12 +11,6 @@ import { linkOwner, principalLinkKey } from './choose-link.ts';
 import { crossedCapabilities } from './client-features.ts';
 import type { LinkHub } from './link-hub.ts';
 
-/** Filter member, the notification that it asks for, and the server capability that promises it. */
-const LIST_CHANGES = [
-  { filter: 'toolsListChanged', method: 'notifications/tools/list_changed', capability: 'tools' },
-  { filter: 'promptsListChanged', method: 'notifications/prompts/list_changed', capability: 'prompts' },
-  { filter: 'resourcesListChanged', method: 'notifications/resources/list_changed', capability: 'resources' },
-] as const;
 const MAX_URIS = 256;
 
 export async function carryLegacyListen(carried: CarriedCall): Promise<'ok' | 'error'> {
@@ -71,11 +66,8 @@ export async function carryLegacyListen(carried: CarriedCall): Promise<'ok' | 'e
   }
 }
 
-function honouredListChanges(filter: JsonObject, capabilities: JsonObject): (typeof LIST_CHANGES)[number][] {
-  return LIST_CHANGES.filter(({ filter: name, capability }) => {
-    const offered = capabilities[capability];
-    return filter[name] === true && isJsonObject(offered) && offered.listChanged === true;
-  });
+function honouredListChanges(filter: JsonObject, capabilities: JsonObject): ListChange[] {
+  return promisedListChanges(capabilities).filter(({ filter: name }) => filter[name] === true);
 }
 
 function wantedUris(filter: JsonObject, { resources }: JsonObject): string[] {

@@ -3,14 +3,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { META } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
+import { promisedListChanges } from '../protocol/list-changes.ts';
 import type { ServerLink } from './server-link.ts';
 import type { ServerMessage } from './transport.ts';
 
-const KINDS = [
-  { capability: 'tools', filter: 'toolsListChanged', method: 'notifications/tools/list_changed' },
-  { capability: 'prompts', filter: 'promptsListChanged', method: 'notifications/prompts/list_changed' },
-  { capability: 'resources', filter: 'resourcesListChanged', method: 'notifications/resources/list_changed' },
-] as const;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 
@@ -19,10 +15,7 @@ export async function watchLists(
   link: ServerLink,
   onMessage: (message: ServerMessage) => void,
 ): Promise<void> {
-  const kinds = KINDS.filter(({ capability }) => {
-    const offered = link.peer.capabilities[capability];
-    return isJsonObject(offered) && offered.listChanged === true;
-  });
+  const kinds = promisedListChanges(link.peer.capabilities);
   if (link.peer.era === 'legacy' || kinds.length === 0) return;
   const notifications: JsonObject = Object.fromEntries(kinds.map(({ filter }) => [filter, true]));
   const over = new AbortController();

@@ -3,11 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerConfig } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
+import { LIST_CHANGES } from '../protocol/list-changes.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Connector, type ConnectorOptions, type LinkTerms } from './connector.ts';
 import { LinkPool } from './link-pool.ts';
 import { watchLists } from './list-watch.ts';
 import type { Peer } from './peer.ts';
+import { probeEra } from './probe-era.ts';
 import { ServerLink } from './server-link.ts';
 import { StartBackoff } from './start-backoff.ts';
 import type { ServerMessage } from './transport.ts';
@@ -16,12 +18,7 @@ import type { ServerMessage } from './transport.ts';
 const WORTH_WAITING_MS = 1_000;
 const CATALOGUE_KEY = 'catalogue';
 const REOPEN_AFTER_MS = 250;
-/** What may have changed at a server that was started again. */
-const LIST_CHANGES = [
-  'notifications/tools/list_changed',
-  'notifications/prompts/list_changed',
-  'notifications/resources/list_changed',
-];
+const ASK_AGAIN_AFTER_MS = 10_000;
 
 export interface OwnLinkRequest extends LinkTerms {
   /** Principal or session; links are never shared across keys. */
@@ -49,6 +46,7 @@ export class Server {
   #lastError: string | undefined;
   #starts = 0;
   #watchedBefore = false;
+  #askedAgainAt = Number.NEGATIVE_INFINITY;
   readonly #closed = new AbortController();
 
   constructor(options: ServerOptions) {
@@ -114,12 +112,6 @@ export class Server {
     return peer.era === 'modern' ? 'shared' : 'session';
   }
 
-  /** The server answered as one of the other era would: ask again before the next call. */
-  async forgetEra(): Promise<void> {
-    this.#connector.forgetEra();
-    await this.#pool.release(`${CATALOGUE_KEY} {}`);
-  }
-
   status(): Record<string, unknown> {
     return {
       type: this.config.type,
@@ -161,6 +153,7 @@ export class Server {
         limits: this.config,
         ...(request.onUnsolicited === undefined ? {} : { onUnsolicited: request.onUnsolicited }),
         onClosed: (link, reason) => this.#linkEnded(link, reason),
+        ...(this.config.type === 'http' ? { onDoubt: (link: ServerLink) => void this.#askAgain(link) } : {}),
       });
     } catch (thrown) {
       if (signal.aborted) throw thrown;
@@ -184,11 +177,30 @@ export class Server {
     await delay(remainingMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 
+  /**
+   * A server that answers as one of the other era might is asked again what it is, once in a while at most. If it has
+   * changed, every link to it is one to a server that is no more.
+   */
+  async #askAgain(link: ServerLink): Promise<void> {
+    const now = performance.now();
+    if (this.config.protocol !== 'auto' || now - this.#askedAgainAt < ASK_AGAIN_AFTER_MS) return;
+    this.#askedAgainAt = now;
+    const { signal } = this.#closed;
+    const wire = { transport: link.transport, firstOutput: undefined };
+    const probing = probeEra(wire, { ...this.#options, clientCapabilities: {}, signal });
+    const probe = await probing.catch(() => undefined);
+    if (probe === undefined || probe.era === link.peer.era || signal.aborted) return;
+    this.#logger.warn({ was: link.peer.era, is: probe.era }, 'the server has changed its era');
+    this.#connector.forgetEra();
+    await this.#pool.releaseAll();
+    await this.#reopen();
+  }
+
   /** Hears of list changes, and opens the link again when it ends by itself: what it lists may have changed. */
   #keepWatch(link: ServerLink): void {
     void watchLists(link, (message) => this.#receiveShared(message, link));
     if (this.#watchedBefore) {
-      for (const method of LIST_CHANGES) this.#receiveShared({ jsonrpc: '2.0', method }, link);
+      for (const { method } of LIST_CHANGES) this.#receiveShared({ jsonrpc: '2.0', method }, link);
     }
     this.#watchedBefore = true;
     void link.closed.then(() => {
