@@ -31,6 +31,8 @@ const DISCONNECT_TIMEOUT_MS = 100;
 const MAX_RECONNECT_DELAY_MS = 500;
 /** How long `open` waits for the first answer. */
 const OPEN_TIMEOUT_MS = 1_000;
+/** How the client says that there is none; why there is none, it has said before. */
+const NO_CONNECTION = "Stream isn't writeable";
 
 export class RedisConnection {
   readonly #options: RedisConnectionOptions;
@@ -41,19 +43,19 @@ export class RedisConnection {
   #probing = false;
   #probedAt = Number.NEGATIVE_INFINITY;
   #hasSaidDown = false;
-  /** Why the connection is not there: what a command or probe then fails with does not say. */
-  #connectionError: string | undefined;
+  /** What last went wrong, in words. */
+  #trouble: string | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: RedisConnectionOptions) {
     this.#options = options;
     this.#client = new Redis(options.url, clientOptions(options));
-    // Whatever fails on the connection also fails the command or the probe that waits on it; this is for the words.
+    // Whatever fails on the connection also fails the command or the probe that waits on it.
     this.#client.on('error', (error: Error) => {
-      this.#connectionError = error.message;
+      this.#trouble = error.message;
+      this.#opened.resolve();
     });
     this.#client.on('ready', () => {
-      this.#connectionError = undefined;
       // A server that lets us in and then refuses would have us run in circles.
       this.#probeSoon(Math.max(0, this.#probedAt + PROBE_WHILE_DOWN_MS - performance.now()));
     });
@@ -70,7 +72,7 @@ export class RedisConnection {
     const patience = delay(OPEN_TIMEOUT_MS, undefined, { signal: late.signal }).catch(() => {});
     await Promise.race([this.#opened.promise, patience]);
     late.abort();
-    if (this.#closing === undefined && !this.available) this.#sayDown(undefined);
+    if (this.#closing === undefined && !this.available) this.#sayDown();
   }
 
   /** @throws StoreUnavailable, at once where it is known that asking is no use */
@@ -81,7 +83,7 @@ export class RedisConnection {
       this.#breaker.succeeded();
       return answer;
     } catch (thrown) {
-      if (this.#breaker.failed()) this.#sayDown(thrown);
+      if (this.#breaker.failed()) this.#sayDown();
       this.#probeSoon(PROBE_WHILE_DOWN_MS);
       throw new StoreUnavailable('Redis did not answer', thrown);
     }
@@ -106,13 +108,16 @@ export class RedisConnection {
     await ended;
   }
 
-  #answer<T>(command: (client: Redis) => Promise<T>): Promise<T> {
+  async #answer<T>(command: (client: Redis) => Promise<T>): Promise<T> {
     const { timeoutMs } = this.#options;
-    return answerWithin(
-      command(this.#client),
-      timeoutMs,
-      () => new Error(`no answer within ${timeoutMs} ms`),
-    );
+    const late = () => new Error(`no answer within ${timeoutMs} ms`);
+    try {
+      return await answerWithin(command(this.#client), timeoutMs, late);
+    } catch (thrown) {
+      if (thrown instanceof Error && !thrown.message.startsWith(NO_CONNECTION))
+        this.#trouble = thrown.message;
+      throw thrown;
+    }
   }
 
   #probeSoon(afterMs: number): void {
@@ -129,9 +134,9 @@ export class RedisConnection {
     try {
       await this.#answer((client) => this.#options.probe(client));
       if (this.#breaker.probed()) this.#sayUp();
-    } catch (thrown) {
+    } catch {
       failed = true;
-      if (this.#breaker.failed()) this.#sayDown(thrown);
+      if (this.#breaker.failed()) this.#sayDown();
     } finally {
       this.#probing = false;
       this.#probeSoon(failed ? PROBE_WHILE_DOWN_MS : PROBE_EVERY_MS);
@@ -139,17 +144,20 @@ export class RedisConnection {
   }
 
   #sayUp(): void {
+    this.#trouble = undefined;
     this.#opened.resolve();
     if (this.#hasSaidDown) this.#options.logger.info('Redis answers again');
     this.#hasSaidDown = false;
   }
 
-  /** The words of an error alone: the error itself may carry its command, and that a password. */
-  #sayDown(thrown: unknown): void {
+  /** In words alone: the error itself may carry its command, and that a password. */
+  #sayDown(): void {
     if (this.#hasSaidDown) return;
     this.#hasSaidDown = true;
-    const error = this.#connectionError ?? (thrown instanceof Error ? thrown.message : undefined);
-    this.#options.logger.warn({ error }, 'Redis does not answer; what needs it makes do without');
+    this.#options.logger.warn(
+      { error: this.#trouble },
+      'Redis does not answer; what needs it makes do without',
+    );
   }
 }
 

@@ -10,7 +10,7 @@ import { redisProcess } from './redis-process.ts';
 export interface RedisSetup {
   readonly port: number;
   /** Arguments of redis-server; `folder` is where the files are. */
-  readonly arguments: (folder: string) => readonly string[];
+  arguments(folder: string): readonly string[];
   /** By name. */
   readonly files: Readonly<Record<string, string>>;
 }
@@ -36,8 +36,11 @@ export interface TestRedis extends RedisHost, AsyncDisposable {
   answers(): Promise<void>;
 }
 
-export interface RedisOptions extends Partial<Omit<RedisSetup, 'port'>> {
+export interface RedisOptions {
   readonly password?: string;
+  readonly files?: RedisSetup['files'];
+  /** In place of `--port`. */
+  arguments?(folder: string, port: number): readonly string[];
   /** How this test itself connects, where that is not the plain port. */
   readonly connect?: { readonly tls: { readonly ca: string } };
   /** Not started yet. */
@@ -54,7 +57,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<TestRedis>
     files: options.files ?? {},
     arguments: (folder) => [
       ...(password === undefined ? [] : ['--requirepass', password]),
-      ...(options.arguments?.(folder) ?? ['--port', String(port)]),
+      ...(options.arguments?.(folder, port) ?? ['--port', String(port)]),
     ],
   };
   const image = await redisImage();
