@@ -1,72 +1,14 @@
 // The official client's own OAuth code against Portico and a real authorization server: it is told where to sign in by
 // Portico's 401 alone, registers itself, signs in with PKCE, calls, and refreshes in the middle of a session.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
-import {
-  Client,
-  type OAuthClientProvider,
-  StreamableHTTPClientTransport,
-  UnauthorizedError,
-} from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { startAuthorizationServer } from '../support/authorization-server.ts';
 import { startFaultyHttpServer } from '../support/faulty-http-server.ts';
+import { freePort } from '../support/free-port.ts';
+import { OAuthKeychain } from '../support/oauth-keychain.ts';
 import { browse } from '../support/scripted-sign-in.ts';
 import { startGateway } from '../support/start-gateway.ts';
-
-type Stored<Method extends 'saveTokens' | 'saveClientInformation' | 'saveDiscoveryState'> = Parameters<
-  NonNullable<OAuthClientProvider[Method]>
->[0];
-
-/** Keeps what the client's OAuth code wants kept; whoever it sends to the browser, waits there. */
-class Keychain implements OAuthClientProvider {
-  readonly redirectUrl = 'http://127.0.0.1:9/callback';
-  saved: Stored<'saveTokens'> | undefined;
-  authorizationUrl: URL | undefined;
-  #client: Stored<'saveClientInformation'> | undefined;
-  #discovery: Stored<'saveDiscoveryState'> | undefined;
-  #verifier = '';
-
-  get clientMetadata() {
-    return {
-      client_name: 'A client of its own',
-      redirect_uris: [this.redirectUrl],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-      application_type: 'native' as const,
-    };
-  }
-  clientInformation = () => this.#client;
-  saveClientInformation(client: Stored<'saveClientInformation'>): void {
-    this.#client = client;
-  }
-  tokens = () => this.saved;
-  saveTokens(tokens: Stored<'saveTokens'>): void {
-    this.saved = tokens;
-  }
-  redirectToAuthorization(url: URL): void {
-    this.authorizationUrl = url;
-  }
-  saveCodeVerifier(verifier: string): void {
-    this.#verifier = verifier;
-  }
-  codeVerifier = () => this.#verifier;
-  saveDiscoveryState(state: Stored<'saveDiscoveryState'>): void {
-    this.#discovery = state;
-  }
-  discoveryState = () => this.#discovery;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 for (const mode of ['legacy', 'modern'] as const) {
   for (const view of ['', '/faulty']) {
@@ -95,7 +37,7 @@ for (const mode of ['legacy', 'modern'] as const) {
       });
       t.after(() => gateway.close());
 
-      const keychain = new Keychain();
+      const keychain = new OAuthKeychain();
       const connect = async () => {
         const client = new Client(
           { name: 'test', version: '1' },
