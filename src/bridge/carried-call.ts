@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject, readJson } from '../protocol/json-text.t
 import type { Server } from '../servers/server.ts';
 import type { LinkCallOptions, ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
+import { emptyWhereAbsent } from './absent-list.ts';
 import type { CallOutput } from './call-output.ts';
 import type { CallingClient } from './calling-client.ts';
 import type { Crossing, CrossingContext } from './crossing.ts';
@@ -97,8 +98,9 @@ export class CarriedCall {
     params: JsonObject | undefined,
     options: Partial<LinkCallOptions> = {},
   ): Promise<JsonRpcOutcome> {
-    const { paramHeaders, refreshParamHeaders } = this.call;
-    const outcome = await this.#sendOnce(params, options, paramHeaders);
+    const { paramHeaders, refreshParamHeaders, request, link } = this.call;
+    const answered = await this.#sendOnce(params, options, paramHeaders);
+    const outcome = emptyWhereAbsent(answered, request.method, link.peer);
     const refused = 'error' in outcome && outcome.error.code === HEADER_MISMATCH;
     if (!refused || refreshParamHeaders === undefined) return outcome;
     return this.#sendOnce(params, options, await refreshParamHeaders());

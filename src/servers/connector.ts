@@ -4,10 +4,11 @@ import type { ServerConfig } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import type { Era } from '../protocol/era.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
+import { httpStatusOf, isRefusalByStatus } from './era-doubt.ts';
 import { initialize } from './handshake.ts';
 import type { OpenTransport, WiredTransport } from './open-transport.ts';
 import type { ClientIdentity, Peer } from './peer.ts';
-import { httpStatusOf, isRefusalByStatus, probeEra, type UnansweredProbe } from './probe-era.ts';
+import { probeEra, type UnansweredProbe } from './probe-era.ts';
 import { LinkInbox } from './server-link.ts';
 import { startClock } from './start-clock.ts';
 

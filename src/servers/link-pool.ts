@@ -74,6 +74,11 @@ export class LinkPool {
     await this.#end(entry, because);
   }
 
+  /** The same for every key. */
+  async releaseAll(): Promise<void> {
+    await Promise.all([...this.#entries.keys()].map((key) => this.release(key)));
+  }
+
   /** Gives up the place of a link that ended by itself. Its calls settle by themselves. */
   forget(link: ServerLink): void {
     for (const [key, entry] of this.#entries) {

@@ -1,16 +1,14 @@
 // Finds out the era of a server by asking `server/discover`, and how long its silence is waited for (BRIDGE.md,
 // "Detection").
 import type { ServerConfig } from '../config/config.ts';
-import { GatewayError } from '../errors.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
+import { isRefusalByStatus } from './era-doubt.ts';
 import { discover } from './handshake.ts';
 import type { WiredTransport } from './open-transport.ts';
 import type { ClientIdentity, Peer } from './peer.ts';
 import { type StartClock, startClock } from './start-clock.ts';
 
 const SILENCE_AFTER_OUTPUT_MS = 2_000;
-/** Statuses that say something about the caller or the moment, and nothing about the era. */
-const ERALESS_STATUSES = new Set([401, 403, 407, 408, 429]);
 
 export type Probe =
   | { readonly era: 'modern'; readonly peer: Peer }
@@ -41,19 +39,6 @@ export async function probeEra(wire: WiredTransport, options: ProbeOptions): Pro
   } finally {
     quiet.stop();
   }
-}
-
-/** Whether a failed exchange shows a server that does not know the question. */
-export function isRefusalByStatus(thrown: unknown): boolean {
-  const status = httpStatusOf(thrown);
-  return status !== undefined && status >= 400 && status < 500 && !ERALESS_STATUSES.has(status);
-}
-
-export function httpStatusOf(thrown: unknown): number | undefined {
-  const cause = thrown instanceof GatewayError ? thrown.cause : undefined;
-  return cause instanceof Error && 'status' in cause && typeof cause.status === 'number'
-    ? cause.status
-    : undefined;
 }
 
 async function ask(

@@ -6,6 +6,7 @@ import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../protocol/json-rpc.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import { type CallDeadline, type DeadlineLimits, startDeadline } from './call-deadline.ts';
+import { isRefusalByStatus, raisesDoubt } from './era-doubt.ts';
 import type { ClientIdentity, Peer } from './peer.ts';
 import type { ServerMessage, ServerTransport, TransportEvents } from './transport.ts';
 
@@ -63,6 +64,8 @@ export interface ServerLinkOptions {
   /** Unsolicited messages other than `ping`; without it, a server's requests are refused at once. */
   onUnsolicited?(message: ServerMessage, link: ServerLink): void;
   onClosed(link: ServerLink, reason: string): void;
+  /** The server answered as one of the other era might. */
+  onDoubt?(link: ServerLink): void;
 }
 
 export class ServerLink {
@@ -80,12 +83,14 @@ export class ServerLink {
   closing = false;
   readonly #identity: ClientIdentity;
   readonly #limits: DeadlineLimits;
+  readonly #onDoubt: ServerLinkOptions['onDoubt'];
 
   constructor(options: ServerLinkOptions) {
     this.peer = options.peer;
     this.transport = options.transport;
     this.#identity = options.identity;
     this.#limits = options.limits;
+    this.#onDoubt = options.onDoubt;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.closed = promise;
     options.inbox.attach(
@@ -120,7 +125,7 @@ export class ServerLink {
     this.#count(options, 1);
     options.onStarted?.(deadline);
     try {
-      return await this.transport.call({
+      const outcome = await this.transport.call({
         method,
         params,
         signal: deadline.signal,
@@ -131,6 +136,11 @@ export class ServerLink {
           options.onMessage?.(message);
         },
       });
+      if (raisesDoubt(this.peer.era, outcome)) this.#onDoubt?.(this);
+      return outcome;
+    } catch (thrown) {
+      if (isRefusalByStatus(thrown)) this.#onDoubt?.(this);
+      throw thrown;
     } finally {
       deadline.stop();
       this.#count(options, -1);
