@@ -3,7 +3,7 @@
 import { urlHost } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
 import { type ConfigProblem, formatProblem } from '../config/config-problem.ts';
-import { loadConfig } from '../config/load.ts';
+import { loadWhole } from './load-whole.ts';
 
 /** A stream, as far as a command needs one. */
 export interface Output {
@@ -19,7 +19,7 @@ export interface CheckOptions {
 
 /** Resolves with the exit code. Problems are the result, so they go to standard output. */
 export async function check({ file, env, stdout, stderr }: CheckOptions): Promise<number> {
-  const loaded = await loadConfig(file, { env });
+  const loaded = await loadWhole(file, { env });
   if (!loaded.ok) {
     stdout.write(problemLines(loaded.problems));
     stderr.write(`${file}: ${count(loaded.problems.length, 'problem')}\n`);

@@ -1,9 +1,9 @@
 // `portico serve`: load the config, start the gateway, and end it when the process is told to end.
 import type { ConfigProblem } from '../config/config-problem.ts';
-import { loadConfig } from '../config/load.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { type Output, problemLines } from './check.ts';
+import { loadWhole } from './load-whole.ts';
 import { readVersion } from './version.ts';
 import { welcome } from './welcome.ts';
 
@@ -17,7 +17,7 @@ export interface ServeOptions {
 
 /** Resolves to the exit code, once everything has ended. */
 export async function serve({ file, listen, env, stdout, stderr }: ServeOptions): Promise<number> {
-  const loaded = await loadConfig(file, { env, listen });
+  const loaded = await loadWhole(file, { env, listen });
   if (!loaded.ok) {
     stderr.write(problemLines(loaded.problems));
     return 1;

@@ -1,9 +1,8 @@
 // `gateway.auth`: who may sign in.
 import { Type } from 'typebox';
 import type { SignatureAlgorithm } from './auth-config.ts';
-import { choice, list, section, standingSection, text } from './schema-kinds.ts';
+import { choice, list, scopeName, section, standingSection, text } from './schema-kinds.ts';
 
-const SCOPE = '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$';
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -22,7 +21,7 @@ const url = (description: string) =>
   text({ description, pattern: '^https?://', words: 'an http:// or https:// URL' });
 
 const scopes = (description: string) =>
-  list(text({ description: 'A scope.', pattern: SCOPE, words: 'a scope, without spaces' }), {
+  list(scopeName(), {
     description,
     default: [],
   });

@@ -1,6 +1,7 @@
 // The configuration as the rest of the code sees it: resolved, checked, with every default filled in. Durations are
 // milliseconds, sizes bytes. `load` makes it from a file; `schema` describes the file.
 
+import type { AccessConfig } from './access-config.ts';
 import type { AuthConfig } from './auth-config.ts';
 
 export interface Config {
@@ -85,6 +86,8 @@ export interface GatewayConfig {
   readonly insecure: boolean;
   /** Undefined: nobody signs in, everyone is anonymous. */
   readonly auth: AuthConfig | undefined;
+  /** Undefined: with sign-in nothing is granted, without it everything. */
+  readonly access: AccessConfig | undefined;
   readonly trustedProxies: readonly string[];
   readonly origins: readonly string[];
   readonly hosts: readonly string[];

@@ -1,6 +1,5 @@
 // Keys of `gateway` whose capability is not built yet: their shape is promised, their use refused.
 import { Type } from 'typebox';
-import { accessSchema } from './access-schema.ts';
 import { choice, duration, integer, LATER, later, list, map, section, text } from './schema-kinds.ts';
 
 const secretText = (description: string) => text({ description, secret: true });
@@ -48,7 +47,6 @@ const namesSchema = Object.assign(
 
 export const laterGatewayKeys = {
   names: namesSchema,
-  access: later(accessSchema),
   limits: later(
     list(limitSchema, {
       description: 'How much each caller may use, each limit on its own. Default: no limits.',

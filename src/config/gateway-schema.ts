@@ -1,5 +1,6 @@
 // `gateway`: Portico itself, as far as it is built. What comes later stands in the later-*-schema files.
 import { Type } from 'typebox';
+import { accessSchema } from './access-schema.ts';
 import { HOST_PATTERN } from './addresses.ts';
 import { authSchema } from './auth-schema.ts';
 import {
@@ -230,6 +231,7 @@ export const gatewayKeys = {
   ...addressKeys,
   ...edgeKeys,
   auth: Type.Optional(authSchema),
+  access: Type.Optional(accessSchema),
   ...stateKeys,
   ...hostKeys,
 };

@@ -4,6 +4,7 @@ import { checkSchema } from './check-schema.ts';
 import { readClientSpelling } from './client-spelling.ts';
 import type { Config } from './config.ts';
 import type { ConfigProblem } from './config-problem.ts';
+import type { RuleFindings, RuleInput } from './ledger.ts';
 import { parseSource } from './parse-source.ts';
 import { readReferencedFiles } from './referenced-files.ts';
 import { resolveConfig } from './resolve-config.ts';
@@ -30,7 +31,11 @@ export interface LoadOptions {
   readonly env: NodeJS.ProcessEnv;
   /** What the command line says in place of `gateway.listen`. */
   readonly listen?: { readonly host?: string; readonly port?: number };
+  /** Rules of what is built upon the config, such as access rules, which it knows nothing of by itself. */
+  readonly judges?: readonly ConfigJudge[];
 }
+
+export type ConfigJudge = (input: RuleInput) => RuleFindings;
 
 export async function loadConfig(file: string, options: LoadOptions): Promise<LoadedConfig> {
   const text = await readSmallFile(file).catch((error: Error) => error);
@@ -69,21 +74,22 @@ async function readTree(root: SourceNode, options: LoadOptions & { folder: strin
 
   const unresolved = filled.findings.map((finding) => finding.path);
   const invalid = [...checked.invalid, ...unresolved];
-  const rules = checkRules({
+  const input: RuleInput = {
     file,
     isInvalid: (path) => invalid.some((known) => startsWith(path, known)),
     isWritten: (path) => nodeAt(root, path) !== undefined,
-  });
+  };
+  const rules = [checkRules, ...(options.judges ?? [])].map((judge) => judge(input));
   const files = await readReferencedFiles(file, { folder, env });
 
   // What a missing variable leaves behind is no second mistake, and a disabled server may miss what it likes.
   const errors = [
     ...filled.findings.filter(({ path }) => !isDisabled(file, path)),
-    ...[...checked.findings, ...rules.errors, ...files.errors].filter(
+    ...[...checked.findings, ...rules.flatMap(({ errors }) => errors), ...files.errors].filter(
       ({ path }) => !unresolved.some((known) => startsWith(path, known)),
     ),
   ];
-  const warnings = [...rules.warnings, ...files.warnings];
+  const warnings = [...rules.flatMap((found) => found.warnings), ...files.warnings];
   if (errors.length > 0) return { config: undefined, errors, warnings };
   const secrets = secretsOf(file, filled.substitutions, configSchemaNode);
   return { config: resolveConfig({ file, folder, pem: files.pem, secrets }), errors, warnings };

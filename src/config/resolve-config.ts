@@ -1,6 +1,7 @@
 // From a valid file to the configuration that the rest of the code sees: numbers for units, texts for files, absolute
 // paths, slugs.
 import { resolve } from 'node:path';
+import type { AccessConfig } from './access-config.ts';
 import type { AuthConfig } from './auth-config.ts';
 import { parseByteSize } from './byte-size.ts';
 import type { Config, GatewayConfig, ServerConfig } from './config.ts';
@@ -100,6 +101,7 @@ function resolveGateway(section: GatewaySection, pem: ResolveInput['pem']): Gate
     publicUrl: section.publicUrl ?? defaultPublicUrl({ host, port, tls: listen.tls !== undefined }),
     insecure: section.insecure,
     auth: section.auth && resolveAuth(section.auth),
+    access: section.access && resolveAccess(section.access),
     trustedProxies: section.trustedProxies,
     origins: section.origins,
     hosts: lowerCase(section.hosts),
@@ -135,6 +137,15 @@ function resolveAuth(auth: NonNullable<GatewaySection['auth']>): AuthConfig {
     introspection: introspection && { ...introspection },
   }));
   return { ...auth, issuers };
+}
+
+function resolveAccess({ rules, scopes, scopeImplies }: NonNullable<GatewaySection['access']>): AccessConfig {
+  const everyone = { groups: [], scopes: [], subjects: [], clients: [], issuers: [] };
+  return {
+    rules: rules.map((rule) => ({ ...rule, when: { ...everyone, ...rule.when }, if: rule.if })),
+    scopes: { ...scopes },
+    scopeImplies: { ...scopeImplies },
+  };
 }
 
 function texts(tls: ServerEntry['tls'], pem: ResolveInput['pem']) {

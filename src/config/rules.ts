@@ -3,25 +3,13 @@ import { hostValueFault, isEverywhere, originFault, rangeFault } from './address
 import * as authRules from './auth-rules.ts';
 import type { Fault } from './fault.ts';
 import * as gatewayRules from './gateway-rules.ts';
+import { Ledger, type RuleFindings, type RuleInput } from './ledger.ts';
 import { publicUrlDoubt, publicUrlFault } from './public-url.ts';
 import type { ConfigFile, ServerEntry } from './schema.ts';
 import * as serverRules from './server-rules.ts';
 import { slugOf } from './slug.ts';
-import type { Finding, Path } from './source-tree.ts';
+import type { Path } from './source-tree.ts';
 import { headerNameFault, headerValueFault, repeatedHeader } from './upstream-headers.ts';
-
-export interface RuleFindings {
-  readonly errors: readonly Finding[];
-  readonly warnings: readonly Finding[];
-}
-
-export interface RuleInput {
-  readonly file: ConfigFile;
-  /** Values that the schema refused and that their defaults stand for; no rule judges those. */
-  isInvalid(path: Path): boolean;
-  /** Whether the file itself gives the value. */
-  isWritten(path: Path): boolean;
-}
 
 export function checkRules(input: RuleInput): RuleFindings {
   const ledger = new Ledger(input);
@@ -43,41 +31,6 @@ const SEVERAL_SERVERS: Fault = {
   message: 'with several servers, /mcp itself is not available yet',
   hint: 'Point clients at /mcp/{server}.',
 };
-
-/** Where findings are noted, but for those that rest on a value which is wrong anyway. */
-class Ledger implements RuleFindings {
-  readonly errors: Finding[] = [];
-  readonly warnings: Finding[] = [];
-  readonly #input: RuleInput;
-
-  constructor(input: RuleInput) {
-    this.#input = input;
-  }
-
-  refuse(
-    found: Fault | undefined,
-    at: Path,
-    options: { on?: 'key' | 'value'; reads?: readonly Path[] } = {},
-  ): void {
-    if (found !== undefined && this.#stands([at, ...(options.reads ?? [])])) {
-      this.errors.push({ path: at, on: options.on ?? 'value', ...found });
-    }
-  }
-
-  warn(found: Fault | undefined, at: Path, reads: readonly Path[] = []): void {
-    if (found !== undefined && this.#stands([at, ...reads])) {
-      this.warnings.push({ path: at, on: 'value', ...found });
-    }
-  }
-
-  isWritten(path: Path): boolean {
-    return this.#input.isWritten(path);
-  }
-
-  #stands(paths: readonly Path[]): boolean {
-    return !paths.some((path) => this.#input.isInvalid(path));
-  }
-}
 
 function checkGateway(gateway: ConfigFile['gateway'], ledger: Ledger): void {
   const { listen, admin, publicUrl, insecure } = gateway;

@@ -59,6 +59,12 @@ export function text(notes: TextNotes) {
   });
 }
 
+/** RFC 6749, section 3.3. */
+export function scopeName() {
+  const pattern = '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$';
+  return text({ description: 'A scope.', pattern, words: 'a scope, without spaces' });
+}
+
 /** An argument, a variable, a header: anything, a credential among it. */
 export function freeText() {
   return Type.String({ [SECRET]: true, [SPELLING]: true });

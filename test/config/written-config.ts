@@ -36,9 +36,13 @@ export async function loadText(
   text: string,
   options: LoadTextOptions = {},
 ): Promise<LoadedConfig> {
-  const { env = {}, listen, ...writing } = options;
+  const { env = {}, listen, judges, ...writing } = options;
   const { file } = await writeConfig(t, text, writing);
-  return loadConfig(file, { env, ...(listen === undefined ? {} : { listen }) });
+  return loadConfig(file, {
+    env,
+    ...(listen === undefined ? {} : { listen }),
+    ...(judges === undefined ? {} : { judges }),
+  });
 }
 
 /** @throws with every problem, where the config does not load */

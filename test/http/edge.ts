@@ -82,6 +82,7 @@ function edgeConfig(overrides: Partial<GatewayConfig> = {}): GatewayConfig {
     publicUrl: 'http://127.0.0.1:8080',
     insecure: false,
     auth: undefined,
+    access: undefined,
     trustedProxies: [],
     origins: [],
     hosts: [],

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { AccessConfig } from '../../src/config/access-config.ts';
 import type {
   GatewayConfig,
   HttpServerConfig,
@@ -52,6 +53,21 @@ export interface StatusReport {
   readonly sessions: number;
   readonly servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
+
+/** Whoever signs in; a test that is about access says so. */
+export const EVERYTHING_FOR_EVERYONE: AccessConfig = {
+  rules: [
+    {
+      name: 'everyone',
+      when: { groups: [], scopes: [], subjects: [], clients: [], issuers: [] },
+      allow: ['*'],
+      deny: [],
+      if: undefined,
+    },
+  ],
+  scopes: {},
+  scopeImplies: {},
+};
 
 const GONE_WITHIN_MS = 3_000;
 
@@ -125,6 +141,7 @@ function gatewayConfig(changes: Partial<GatewayConfig>): GatewayConfig {
     publicUrl: 'http://127.0.0.1',
     insecure: false,
     auth: undefined,
+    access: EVERYTHING_FOR_EVERYONE,
     trustedProxies: [],
     origins: [],
     hosts: [],

@@ -1,0 +1,7 @@
+// A config checked whole, as every command needs it: by its own rules, and by those of what is built upon it.
+import { judgeAccess } from '../access/judge-access.ts';
+import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
+
+export function loadWhole(file: string, options: Omit<LoadOptions, 'judges'>): Promise<LoadedConfig> {
+  return loadConfig(file, { ...options, judges: [judgeAccess] });
+}
