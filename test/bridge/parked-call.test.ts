@@ -7,8 +7,8 @@ import { ACCEPTED, ELICITING, park, parkedRig, question, RecordedExchange } from
 
 const DONE = { result: { content: [] } };
 
-test('an answer without questions is the answer of the exchange', async () => {
-  const call = parkedRig().open();
+test('an answer without questions is the answer of the exchange', async (t) => {
+  const call = parkedRig(t).open();
   const exchange = new RecordedExchange();
   const told = call.attach(exchange);
   call.finish(DONE);
@@ -17,8 +17,8 @@ test('an answer without questions is the answer of the exchange', async () => {
   assert.equal(call.state, 'answered');
 });
 
-test('a question ends the exchange, its answer goes to the server, the answer of the server to the retry', async () => {
-  const { open, wire } = parkedRig();
+test('a question ends the exchange, its answer goes to the server, the answer of the server to the retry', async (t) => {
+  const { open, wire } = parkedRig(t);
   const call = open();
   const first = await park(call, 'a-7');
   assert.deepEqual(first.required, {
@@ -38,8 +38,8 @@ test('a question ends the exchange, its answer goes to the server, the answer of
   assert.equal(first.outcome, undefined);
 });
 
-test('questions put side by side are asked side by side', async () => {
-  const call = parkedRig().open();
+test('questions put side by side are asked side by side', async (t) => {
+  const call = parkedRig(t).open();
   assert.deepEqual((await park(call, 1, 2, 3)).asked, {
     q1: 'question 1',
     q2: 'question 2',
@@ -53,8 +53,8 @@ for (const [what, responses] of [
   ['of another shape', { q1: { role: 'assistant' } }],
   ['under another key', { q7: ACCEPTED }],
 ] as const) {
-  test(`an answer that is ${what} is asked for again, in a round of its own`, async () => {
-    const { open, wire } = parkedRig();
+  test(`an answer that is ${what} is asked for again, in a round of its own`, async (t) => {
+    const { open, wire } = parkedRig(t);
     const call = open();
     await park(call, 1);
     const retry = new RecordedExchange();
@@ -64,8 +64,8 @@ for (const [what, responses] of [
   });
 }
 
-test('of two answers the one that is there is handed on at once, the other asked for again', async () => {
-  const { open, wire } = parkedRig();
+test('of two answers the one that is there is handed on at once, the other asked for again', async (t) => {
+  const { open, wire } = parkedRig(t);
   const call = open();
   await park(call, 1, 2);
   const retry = new RecordedExchange();
@@ -74,8 +74,8 @@ test('of two answers the one that is there is handed on at once, the other asked
   assert.deepEqual(wire.answers, [{ id: 2, outcome: { result: ACCEPTED } }]);
 });
 
-test('a question that comes while the call is parked waits for the retry', async () => {
-  const call = parkedRig().open();
+test('a question that comes while the call is parked waits for the retry', async (t) => {
+  const call = parkedRig(t).open();
   await park(call, 1);
   call.ask(question(2));
   const retry = new RecordedExchange();
@@ -83,8 +83,8 @@ test('a question that comes while the call is parked waits for the retry', async
   assert.deepEqual(retry.asked, { q2: 'question 2' }, 'nobody answers what was not asked');
 });
 
-test('the answer to a question that the server took back is ignored', async () => {
-  const { open, wire } = parkedRig();
+test('the answer to a question that the server took back is ignored', async (t) => {
+  const { open, wire } = parkedRig(t);
   const call = open();
   await park(call, 1);
   call.withdraw(1);
@@ -97,8 +97,8 @@ test('the answer to a question that the server took back is ignored', async () =
   assert.equal(retry.outcome, DONE);
 });
 
-test('one of two questions taken back leaves the other', async () => {
-  const { open, wire } = parkedRig();
+test('one of two questions taken back leaves the other', async (t) => {
+  const { open, wire } = parkedRig(t);
   const call = open();
   await park(call, 1, 2);
   call.withdraw(1);
@@ -112,8 +112,8 @@ test('one of two questions taken back leaves the other', async () => {
   call.finish(DONE);
 });
 
-test('a question taken back before it was asked is never asked', async () => {
-  const call = parkedRig().open();
+test('a question taken back before it was asked is never asked', async (t) => {
+  const call = parkedRig(t).open();
   const exchange = new RecordedExchange();
   const told = call.attach(exchange);
   call.ask(question(1));
@@ -123,8 +123,8 @@ test('a question taken back before it was asked is never asked', async () => {
   assert.deepEqual(exchange.asked, { q2: 'question 2' });
 });
 
-test('what the server says reaches the exchange at hand, and nobody while the call is parked', async () => {
-  const call = parkedRig().open();
+test('what the server says reaches the exchange at hand, and nobody while the call is parked', async (t) => {
+  const call = parkedRig(t).open();
   const progress = (value: number) =>
     ({ jsonrpc: '2.0', method: 'notifications/progress', params: { progress: value } }) as const;
   const first = new RecordedExchange();
@@ -142,8 +142,8 @@ test('what the server says reaches the exchange at hand, and nobody while the ca
   assert.deepEqual(retry.sent, [progress(3)]);
 });
 
-test('an answer that comes early waits for the retry', async () => {
-  const call = parkedRig().open();
+test('an answer that comes early waits for the retry', async (t) => {
+  const call = parkedRig(t).open();
   await park(call, 1);
   call.finish(DONE);
   assert.equal(call.state, 'parked');
@@ -152,8 +152,8 @@ test('an answer that comes early waits for the retry', async () => {
   assert.equal(retry.outcome, DONE);
 });
 
-test('so does a failure', async () => {
-  const call = parkedRig().open();
+test('so does a failure', async (t) => {
+  const call = parkedRig(t).open();
   await park(call, 1);
   call.fail(new GatewayError('server-unavailable', { reason: 'process-ended' }));
   await assert.rejects(
@@ -162,8 +162,8 @@ test('so does a failure', async () => {
   );
 });
 
-test('a client that leaves before it was told anything cancels the call at the server, and nothing is parked', async () => {
-  const call = parkedRig().open();
+test('a client that leaves before it was told anything cancels the call at the server, and nothing is parked', async (t) => {
+  const call = parkedRig(t).open();
   const exchange = new RecordedExchange();
   const told = call.attach(exchange);
   call.ask(question(1));
@@ -174,32 +174,32 @@ test('a client that leaves before it was told anything cancels the call at the s
   assert.equal(exchange.required, undefined);
 });
 
-test('a client that leaves once it was told to come back cancels nothing', async () => {
-  const call = parkedRig().open();
+test('a client that leaves once it was told to come back cancels nothing', async (t) => {
+  const call = parkedRig(t).open();
   const exchange = await park(call, 1);
   exchange.leaving.abort();
   assert.equal(call.state, 'parked');
   assert.equal(call.upstream.signal.aborted, false);
 });
 
-test('a client that has left before its exchange began cancels the call', async () => {
-  const call = parkedRig().open();
+test('a client that has left before its exchange began cancels the call', async (t) => {
+  const call = parkedRig(t).open();
   const exchange = new RecordedExchange();
   exchange.leaving.abort(new Error('gone'));
   await assert.rejects(call.attach(exchange), /gone/);
   assert.equal(call.state, 'cancelled');
 });
 
-test('a call that nobody comes back for expires, and is cancelled at the server', async () => {
-  const call = parkedRig({ timeoutMs: 1 }).open();
+test('a call that nobody comes back for expires, and is cancelled at the server', async (t) => {
+  const call = parkedRig(t, { timeoutMs: 1 }).open();
   await park(call, 1);
   await new Promise((resolve) => call.upstream.signal.addEventListener('abort', resolve));
   assert.equal(call.state, 'expired');
   assert.ok(call.upstream.signal.reason instanceof GatewayError);
 });
 
-test('the clock of the call stands still while it is parked', async () => {
-  const call = parkedRig().open();
+test('the clock of the call stands still while it is parked', async (t) => {
+  const call = parkedRig(t).open();
   const ticks: string[] = [];
   call.clock = { pause: () => ticks.push('pause'), resume: () => ticks.push('resume') };
   await park(call, 1);
@@ -219,8 +219,8 @@ for (const [what, asked, code, required] of [
   ],
   ['something unknown', { method: 'tasks/dance' }, -32601, {}],
 ] as const) {
-  test(`a question for ${what} that was not declared is refused at once, and remembered`, async () => {
-    const { open, wire } = parkedRig();
+  test(`a question for ${what} that was not declared is refused at once, and remembered`, async (t) => {
+    const { open, wire } = parkedRig(t);
     const call = open({ declared: ELICITING });
     const exchange = new RecordedExchange();
     const told = call.attach(exchange);
@@ -235,8 +235,8 @@ for (const [what, asked, code, required] of [
   });
 }
 
-test('an end is an end', async () => {
-  const call = parkedRig().open();
+test('an end is an end', async (t) => {
+  const call = parkedRig(t).open();
   const told = call.attach(new RecordedExchange());
   call.cancel(new Error('first'));
   call.cancel(new Error('second'));

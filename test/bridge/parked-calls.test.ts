@@ -6,8 +6,8 @@ import { ACCEPTED, park, parkedRig, question, RecordedExchange } from '../suppor
 
 const DONE = { result: {} };
 
-test('a parked call is found by its id, its round and what it was', async () => {
-  const { calls, open } = parkedRig();
+test('a parked call is found by its id, its round and what it was', async (t) => {
+  const { calls, open } = parkedRig(t);
   const call = open({ fingerprint: 'mine' });
   await park(call, 1);
   assert.equal(calls.claim(call.id, 1, 'mine'), call);
@@ -18,11 +18,10 @@ test('a parked call is found by its id, its round and what it was', async () => 
   ] as const) {
     assert.throws(claim, failure('state-invalid', 'parked'), what);
   }
-  calls.close();
 });
 
-test('a state is good once: not while the retry runs, nor in the next round, nor after the end', async () => {
-  const { calls, open } = parkedRig();
+test('a state is good once: not while the retry runs, nor in the next round, nor after the end', async (t) => {
+  const { calls, open } = parkedRig(t);
   const call = open();
   await park(call, 1);
   const retry = new RecordedExchange();
@@ -38,28 +37,26 @@ test('a state is good once: not while the retry runs, nor in the next round, nor
   assert.equal(calls.size, 0);
 });
 
-test('a call that was withdrawn can still be claimed', async () => {
-  const { calls, open } = parkedRig();
+test('a call that was withdrawn can still be claimed', async (t) => {
+  const { calls, open } = parkedRig(t);
   const call = open();
   await park(call, 1);
   call.withdraw(1);
   assert.equal(calls.claim(call.id, 1, 'same'), call);
-  calls.close();
 });
 
-test('beyond `max` a call is not parked: it ends with 503, and is cancelled at the server', async () => {
-  const { calls, open } = parkedRig({ max: 2 });
+test('beyond `max` a call is not parked: it ends with 503, and is cancelled at the server', async (t) => {
+  const { calls, open } = parkedRig(t, { max: 2 });
   await park(open({ principal: 'ada' }), 1);
   await park(open({ principal: 'bob' }), 1);
   const refused = open({ principal: 'eve' });
   await assert.rejects(park(refused, 1), failure('no-capacity', 'parked'));
   assert.ok(refused.upstream.signal.aborted);
   assert.deepEqual([calls.parked, calls.size], [2, 2]);
-  calls.close();
 });
 
-test('beyond `maxPerPrincipal` too, and others are not affected', async () => {
-  const { calls, open } = parkedRig({ maxPerPrincipal: 1 });
+test('beyond `maxPerPrincipal` too, and others are not affected', async (t) => {
+  const { open } = parkedRig(t, { maxPerPrincipal: 1 });
   const first = open({ principal: 'ada' });
   await park(first, 1);
   await assert.rejects(park(open({ principal: 'ada' }), 1), failure('no-capacity', 'parked'));
@@ -68,22 +65,20 @@ test('beyond `maxPerPrincipal` too, and others are not affected', async () => {
   void first.resume(new RecordedExchange(), { q1: ACCEPTED });
   await park(open({ principal: 'ada' }), 1);
   first.finish(DONE);
-  calls.close();
 });
 
-test('calls that have asked nothing take no place', async () => {
-  const { calls, open } = parkedRig({ max: 1 });
+test('calls that have asked nothing take no place', async (t) => {
+  const { calls, open } = parkedRig(t, { max: 1 });
   const running = [open(), open(), open()];
   const told = running.map((call) => call.attach(new RecordedExchange()));
   await park(open(), 1);
   assert.deepEqual([calls.parked, calls.size], [1, 4]);
   for (const call of running) call.finish(DONE);
   await Promise.all(told);
-  calls.close();
 });
 
-test('what has ended is forgotten, however it ended', async () => {
-  const { calls, open } = parkedRig({ timeoutMs: 1 });
+test('what has ended is forgotten, however it ended', async (t) => {
+  const { calls, open } = parkedRig(t, { timeoutMs: 1 });
   const expired = open();
   await park(expired, 1);
   await new Promise((resolve) => expired.upstream.signal.addEventListener('abort', resolve));
@@ -94,8 +89,8 @@ test('what has ended is forgotten, however it ended', async () => {
   assert.equal(calls.size, 0);
 });
 
-test('the end of the gateway cancels them all', async () => {
-  const { calls, open } = parkedRig();
+test('the end of the gateway cancels them all', async (t) => {
+  const { calls, open } = parkedRig(t);
   const parked = open();
   await park(parked, 1);
   const running = open();

@@ -162,7 +162,7 @@ function testWhatServersHave(clientOf: () => SdkClient, { kind, era }: Combinati
 
   feature(
     'pagination',
-    'each page by the cursor of the one before, which is not the server’s own',
+    "each page by the cursor of the one before, which is not the server's own",
     async () => {
       const names: unknown[] = [];
       let cursor: unknown;
@@ -305,7 +305,7 @@ function testQuestions(clientOf: () => SdkClient, { era }: Combination): void {
     assert.equal(completed, !client.modern && era === 'legacy' ? 1 : 0);
   });
 
-  feature('sampling', 'answered by the client’s model', async () => {
+  feature('sampling', "answered by the client's model", async () => {
     assert.equal((await clientOf().call('ask_model')).text, MODEL_WORD);
   });
 

@@ -1,0 +1,192 @@
+// One link to a legacy server for modern clients: whose question it is, who listens, what is subscribed.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { LinkHub, LinkHubs } from '../../src/bridge/link-hub.ts';
+import { ACCEPTED, parkedRig, question, RecordedExchange } from '../support/parked-rig.ts';
+import type { ScriptedLinkOptions } from '../support/scripted-link.ts';
+
+const DONE = { result: {} };
+const PATIENT_MS = 60_000;
+
+function hubRig(
+  t: TestContext,
+  { patienceMs = PATIENT_MS, ...link }: ScriptedLinkOptions & { patienceMs?: number } = {},
+) {
+  const rig = parkedRig(t, {}, link);
+  const changed: string[] = [];
+  const hub = new LinkHub(rig.link, (method) => changed.push(method), patienceMs);
+  /** A call with an exchange attached, as long as `leave` has not been called. */
+  const running = () => {
+    const call = rig.open();
+    const exchange = new RecordedExchange();
+    const release = hub.hold(call);
+    const leave = hub.enter(call);
+    const told = call.attach(exchange);
+    return { call, exchange, told, release, leave };
+  };
+  return { ...rig, hub, changed, running };
+}
+
+function errorsTo(answers: readonly { id: unknown; outcome: object }[]): unknown[] {
+  return answers.map(({ id, outcome }) => [
+    id,
+    'error' in outcome && (outcome.error as { code: number }).code,
+  ]);
+}
+
+test('a question belongs to the only call in flight', async (t) => {
+  const { hub, running } = hubRig(t);
+  const { exchange, told, call } = running();
+  hub.receive(question('a'));
+  await told;
+  assert.deepEqual(exchange.asked, { q1: 'question a' });
+  assert.equal(call.state, 'parked');
+});
+
+test('one that several calls could have asked is refused, and reaches none of them', async (t) => {
+  const { hub, running, wire } = hubRig(t);
+  const calls = [running(), running()];
+  hub.receive(question('a'));
+  assert.deepEqual(errorsTo(wire.answers), [['a', -32601]]);
+  for (const { call, exchange, told } of calls) {
+    call.finish(DONE);
+    await told;
+    assert.equal(exchange.required, undefined);
+  }
+});
+
+test('one that comes while a single call is parked belongs to it, and is asked at its retry', async (t) => {
+  const { hub, running, wire } = hubRig(t);
+  const { call, told, leave } = running();
+  hub.receive(question('a'));
+  await told;
+  leave();
+  hub.receive(question('b'));
+  const retry = new RecordedExchange();
+  await call.resume(retry, { q1: ACCEPTED });
+  assert.deepEqual(retry.asked, { q2: 'question b' });
+  assert.deepEqual(errorsTo(wire.answers), [['a', false]]);
+});
+
+test('one that comes while several are parked waits for the next call', async (t) => {
+  const { hub, running, wire } = hubRig(t);
+  const parked = [];
+  for (const id of ['a', 'b']) {
+    const call = running();
+    hub.receive(question(id));
+    await call.told;
+    call.leave();
+    parked.push(call);
+  }
+  hub.receive(question('c'));
+  const next = running();
+  await next.told;
+  assert.deepEqual(next.exchange.asked, { q1: 'question c' });
+  assert.deepEqual(wire.answers, []);
+  for (const { call } of parked) call.cancel(new Error('over'));
+});
+
+test('one outside any call waits for the next one', async (t) => {
+  const { hub, running, wire } = hubRig(t);
+  hub.receive(question('early'));
+  const { exchange, told } = running();
+  await told;
+  assert.deepEqual(exchange.asked, { q1: 'question early' });
+  assert.deepEqual(wire.answers, []);
+});
+
+test('it is refused when patience is over, never answered with something invented', async (t) => {
+  const { hub, running, wire } = hubRig(t, { patienceMs: 1 });
+  hub.receive(question('early'));
+  const { id, outcome } = await wire.nthAnswer();
+  assert.equal(id, 'early');
+  assert.ok('error' in outcome && outcome.error.code === -32601);
+  const { call, exchange, told } = running();
+  call.finish(DONE);
+  await told;
+  assert.equal(exchange.required, undefined);
+});
+
+test('one that the server takes back meanwhile is asked of nobody', async (t) => {
+  const { hub, running } = hubRig(t);
+  hub.receive(question('early'));
+  hub.receive({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'early' } });
+  const { call, exchange, told } = running();
+  call.finish(DONE);
+  await told;
+  assert.equal(exchange.required, undefined);
+});
+
+test('what the server takes back is taken back of a parked call too', async (t) => {
+  const { hub, running } = hubRig(t);
+  const { call, told, leave } = running();
+  hub.receive(question('a'));
+  await told;
+  leave();
+  hub.receive({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'a' } });
+  assert.equal(call.state, 'withdrawn');
+});
+
+test('turns are taken where questions name no call: on pipes, and on the one stream of HTTP+SSE', (t) => {
+  assert.ok(hubRig(t, { kind: 'stdio' }).hub.takesTurns);
+  assert.ok(hubRig(t, { kind: 'sse' }).hub.takesTurns);
+});
+
+test('over HTTP they are taken once a server has asked beside a call, and not for what it asks before any', async (t) => {
+  const { hub, running } = hubRig(t, { kind: 'http' });
+  hub.receive(question('early'));
+  assert.equal(hub.takesTurns, false);
+  const { told } = running();
+  await told;
+  const next = running();
+  hub.receive(question('beside'));
+  assert.ok(hub.takesTurns);
+  next.call.cancel(new Error('over'));
+  await assert.rejects(next.told, /over/);
+});
+
+test('the first subscriber of a resource tells the server, and the last one', (t) => {
+  const { hub, link } = hubRig(t);
+  assert.equal(hub.addSubscriber('a'), true);
+  assert.equal(hub.addSubscriber('a'), false);
+  assert.equal(hub.addSubscriber('b'), true);
+  assert.equal(link.idle, false, 'subscriptions keep the link');
+  assert.equal(hub.removeSubscriber('a'), false);
+  assert.equal(hub.removeSubscriber('a'), true);
+  assert.equal(link.idle, false);
+  assert.equal(hub.removeSubscriber('b'), true);
+  assert.equal(link.idle, true);
+  assert.equal(hub.subscriptions, 0);
+  assert.equal(hub.removeSubscriber('b'), false, 'nothing of it is there any more');
+  assert.equal(link.idle, true);
+});
+
+test('list changes are told on, and other notifications too', (t) => {
+  const { hub, changed } = hubRig(t);
+  hub.receive({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+  assert.deepEqual(changed, ['notifications/tools/list_changed']);
+});
+
+test('who listens to a principal hears all links of that principal, and of nobody else', (t) => {
+  const { link } = hubRig(t);
+  const other = hubRig(t).link;
+  const hubs = new LinkHubs(() => {}, PATIENT_MS);
+  const heard: string[] = [];
+  const stop = hubs.listen('ada', ({ method }) => heard.push(method));
+  hubs.receive({ jsonrpc: '2.0', method: 'one' }, link, 'ada');
+  hubs.receive({ jsonrpc: '2.0', method: 'two' }, other, 'ada');
+  hubs.receive({ jsonrpc: '2.0', method: 'three' }, link, 'bob');
+  stop();
+  hubs.receive({ jsonrpc: '2.0', method: 'four' }, link, 'ada');
+  assert.deepEqual(heard, ['one', 'two']);
+  assert.equal(hubs.listened, 0);
+});
+
+test('a link has one hub, and another link another', (t) => {
+  const { link } = hubRig(t);
+  const other = hubRig(t).link;
+  const hubs = new LinkHubs(() => {}, PATIENT_MS);
+  assert.equal(hubs.of(link), hubs.of(link));
+  assert.notEqual(hubs.of(link), hubs.of(other));
+  assert.notEqual(hubs.of(link).generation, hubs.of(other).generation);
+});
