@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { OPEN_ACCESS, type ServerAccess } from '../../src/access/server-access.ts';
 import {
   discoverResult,
   initializeResult,
@@ -10,6 +11,7 @@ import type { Era } from '../../src/protocol/era.ts';
 import type { JsonObject } from '../../src/protocol/json-text.ts';
 import type { Peer } from '../../src/servers/peer.ts';
 
+const access: ServerAccess = OPEN_ACCESS;
 const CAPABILITIES: JsonObject = {
   tools: { listChanged: true },
   resources: { subscribe: true, listChanged: true },
@@ -46,7 +48,7 @@ const ADVERTISED: readonly [Era, Era, boolean, readonly string[], boolean][] = [
 for (const [client, server, ownLink, names, subscribe] of ADVERTISED) {
   const link = ownLink ? 'a link of its own' : 'a shared link';
   test(`F31: a ${client} client of a ${server} server over ${link} is promised what works`, () => {
-    const capabilities = publicCapabilities(peer(server), client, ownLink);
+    const capabilities = publicCapabilities(peer(server), client, { ownLink, access });
     assert.deepEqual(Object.keys(capabilities).sort(), [...names].sort());
     assert.equal((capabilities.resources as JsonObject).subscribe === true, subscribe);
     assert.deepEqual(capabilities.tools, { listChanged: true });
@@ -54,21 +56,21 @@ for (const [client, server, ownLink, names, subscribe] of ADVERTISED) {
 }
 
 test('initialize: the version that was settled on, and a name also where the server gives none', () => {
-  const result = initializeResult(peer('legacy'), '2025-06-18', true);
+  const result = initializeResult(peer('legacy'), { version: '2025-06-18', ownLink: true, access });
   assert.equal(result.protocolVersion, '2025-06-18');
   assert.deepEqual(result.serverInfo, { name: 'behind', version: '1' });
   assert.equal(result.instructions, 'Be kind.');
-  const bare = initializeResult(
-    peer('modern', { serverInfo: undefined, instructions: undefined }),
-    '2025-11-25',
-    false,
-  );
+  const bare = initializeResult(peer('modern', { serverInfo: undefined, instructions: undefined }), {
+    version: '2025-11-25',
+    ownLink: false,
+    access,
+  });
   assert.equal(typeof (bare.serverInfo as JsonObject).name, 'string');
   assert.equal('instructions' in bare, false);
 });
 
 test("discover: our own revisions, whatever the server's are, and hints that keep it private", () => {
-  const result = discoverResult(peer('legacy'), 5_000, false);
+  const result = discoverResult(peer('legacy'), { ttlMs: 5_000, ownLink: false, access });
   assert.deepEqual(result.supportedVersions, [
     '2026-07-28',
     '2025-11-25',
@@ -78,5 +80,29 @@ test("discover: our own revisions, whatever the server's are, and hints that kee
   ]);
   assert.deepEqual([result.resultType, result.ttlMs, result.cacheScope], ['complete', 5_000, 'private']);
   assert.deepEqual(result._meta, { 'io.modelcontextprotocol/serverInfo': { name: 'behind', version: '1' } });
-  assert.equal('_meta' in discoverResult(peer('modern', { serverInfo: undefined }), 1, false), false);
+  const bare = discoverResult(peer('modern', { serverInfo: undefined }), {
+    ttlMs: 1,
+    ownLink: false,
+    access,
+  });
+  assert.equal('_meta' in bare, false);
+});
+
+test('a caller is promised only what there is for it to see', () => {
+  const advertised = (seen: readonly string[]) => {
+    const some: ServerAccess = { ...OPEN_ACCESS, whole: false, sees: (kind) => seen.includes(kind ?? '') };
+    const all = { ...CAPABILITIES, prompts: {}, completions: {} };
+    return Object.keys(
+      publicCapabilities(peer('modern', { capabilities: all }), 'modern', { ownLink: false, access: some }),
+    );
+  };
+  assert.deepEqual(advertised(['tools']).sort(), ['future', 'logging', 'tools']);
+  assert.deepEqual(advertised(['prompts']).sort(), ['completions', 'future', 'logging', 'prompts']);
+  assert.deepEqual(advertised(['tools', 'resources']).sort(), [
+    'completions',
+    'future',
+    'logging',
+    'resources',
+    'tools',
+  ]);
 });

@@ -1,0 +1,83 @@
+// Multi round-trip requests within the modern era: passed through untouched, but for the seal on the state (F23).
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { legacyHttpBehind } from '../support/legacy-http.ts';
+import type { Members, Message } from '../support/raw-client.ts';
+import { ModernClient, textOf } from '../support/raw-session.ts';
+import { startGateway } from '../support/start-gateway.ts';
+import { ALICE, BOB, KEYS, TWO_CALLERS } from '../support/two-callers.ts';
+
+const CAPABILITIES = { elicitation: {} };
+const ANSWER = { action: 'accept', content: { name: 'Ada' } };
+
+test('F23: the questions reach the client as they are, its answers the server, the state sealed in between', async () => {
+  await using gateway = await startGateway({ stdio: { switches: ['--era=modern'] } });
+  await using client = new ModernClient(gateway.url, { capabilities: CAPABILITIES });
+  const call = { name: 'input-required', arguments: { a: 1 } };
+  const asked = await client.ask('tools/call', call, { id: '1' });
+  assert.equal(asked.result?.resultType, 'input_required');
+  const requests = asked.result?.inputRequests as Record<string, Message>;
+  assert.equal(requests.name?.method, 'elicitation/create');
+  assert.equal(requests.name?.params?.message, 'Your name?');
+  const requestState = String(asked.result?.requestState);
+  assert.doesNotMatch(requestState, /faulty/);
+  assert.doesNotMatch(Buffer.from(requestState, 'base64url').toString('latin1'), /faulty/);
+  const inputResponses = { name: ANSWER };
+  const retried = await client.ask('tools/call', { ...call, requestState, inputResponses }, { id: '"two"' });
+  assert.equal(retried.id, 'two');
+  assert.deepEqual(JSON.parse(textOf(retried)), { inputResponses, requestState: 'faulty-state-1' });
+});
+
+test('F23: a state that is foreign, tampered with, or of another call is invalid, and nothing is said about why', async (t) => {
+  const { gateway, server } = await legacyHttpBehind(t, { era: 'modern', gateway: { auth: TWO_CALLERS } });
+  const capabilities = CAPABILITIES;
+  await using alice = new ModernClient(gateway.url, { ...ALICE, capabilities });
+  await using bob = new ModernClient(gateway.url, { ...BOB, capabilities });
+  const call = { name: 'ask', arguments: {} };
+  const asked = await alice.ask('tools/call', call);
+  const requestState = String(asked.result?.requestState);
+  const inputResponses = { q: ANSWER };
+  const flipped = `${requestState.slice(0, 60)}${requestState[60] === 'A' ? 'B' : 'A'}${requestState.slice(61)}`;
+  const tries: readonly [ModernClient, Members][] = [
+    [bob, { ...call, requestState, inputResponses }],
+    [alice, { ...call, requestState: flipped, inputResponses }],
+    [alice, { ...call, requestState: 's1', inputResponses }],
+    [alice, { ...call, requestState: '', inputResponses }],
+    [alice, { ...call, name: 'echo', requestState, inputResponses }],
+  ];
+  const calls = server.requests('tools/call').length;
+  const errors = [];
+  for (const [caller, params] of tries) errors.push((await caller.ask('tools/call', params)).error);
+  assert.equal(server.requests('tools/call').length, calls, 'the server sees none of them');
+  for (const error of errors) assert.deepEqual(error, errors[0]);
+  assert.equal(errors[0]?.code, -32602);
+  assert.doesNotMatch(JSON.stringify(gateway.logs), new RegExp(KEYS.join('|')));
+  const again = await alice.ask('tools/call', { ...call, requestState, inputResponses });
+  assert.deepEqual(JSON.parse(textOf(again)), { inputResponses, requestState: 's1' });
+});
+
+test('F23: a server is told what the client declared in this very request, less what the config denies', async (t) => {
+  const { gateway, server } = await legacyHttpBehind(t, {
+    era: 'modern',
+    config: { client: { roots: 'deny', sampling: 'allow', elicitation: 'allow' } },
+  });
+  const KEY = 'io.modelcontextprotocol/clientCapabilities';
+  const declared = () => (server.requests('tools/call').at(-1)?.message?.params?._meta as Members)[KEY];
+  await using rich = new ModernClient(gateway.url, {
+    capabilities: { roots: {}, sampling: {}, x: { y: 1 } },
+  });
+  await rich.tool('echo');
+  assert.deepEqual(declared(), { sampling: {}, x: { y: 1 } });
+  await using poor = new ModernClient(gateway.url);
+  await poor.tool('echo');
+  assert.deepEqual(declared(), {});
+});
+
+test('F23: what the client did not declare is not asked of it', async (t) => {
+  const { gateway } = await legacyHttpBehind(t, { era: 'modern' });
+  await using client = new ModernClient(gateway.url, { capabilities: { elicitation: {} } });
+  const args = { method: 'sampling/createMessage', params: {} };
+  const answer = await client.ask('tools/call', { name: 'ask', arguments: args });
+  assert.equal(answer.error?.code, 5020);
+  assert.equal(answer.result, undefined);
+});

@@ -1,0 +1,58 @@
+// Two hundred sessions that nobody ends, and what is left of them (F04, F06).
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { legacyHttpBehind, sessionLimits } from '../support/legacy-http.ts';
+import { RawClient } from '../support/raw-client.ts';
+import { ModernClient, openSession, type RawSession } from '../support/raw-session.ts';
+import { startGateway } from '../support/start-gateway.ts';
+
+const SESSIONS = 200;
+
+test('F04: 200 abandoned sessions leave no session, no stream, no connection upstream', async (t) => {
+  const { gateway, server } = await legacyHttpBehind(t, { gateway: sessionLimits({ idleTimeoutMs: 3_000 }) });
+  await using watcher = new ModernClient(gateway.url);
+  await watcher.tool('echo', { text: 'one link that stays' });
+  await server.until(() => server.listening === 2);
+  const sessions: RawSession[] = [];
+  for (let begun = 0; begun < SESSIONS; begun += 20) {
+    const some = await Promise.all(Array.from({ length: 20 }, () => openSession(gateway.url)));
+    await Promise.all(some.map((session) => session.tool('progress', { steps: 1 })));
+    for (const session of some.slice(0, 5)) assert.equal((await session.listen()).status, 200);
+    sessions.push(...some);
+  }
+  assert.equal((await gateway.status()).sessions, SESSIONS);
+  assert.ok(server.sessions.size > SESSIONS);
+  for (const session of sessions) await session[Symbol.asyncDispose]();
+  while ((await gateway.status()).sessions > 0) await delay(50);
+  await server.until(() => server.sessions.size === 2 && server.listening === 2);
+  const { servers } = await gateway.status();
+  assert.deepEqual([servers.faulty?.links, servers.faulty?.inFlight], [2, 0]);
+});
+
+test('F04: as many that are deleted leave as little', async (t) => {
+  const { gateway, server } = await legacyHttpBehind(t);
+  for (let begun = 0; begun < SESSIONS; begun += 20) {
+    const some = await Promise.all(Array.from({ length: 20 }, () => openSession(gateway.url)));
+    await Promise.all(some.map((session) => session.tool('echo', { text: 'x' })));
+    await Promise.all(some.map((session) => session.delete()));
+  }
+  await server.until(() => server.sessions.size === 1 && server.listening === 1);
+  const { sessions, servers } = await gateway.status();
+  assert.deepEqual([sessions, servers.faulty?.links], [0, 1]);
+});
+
+test('F06: 100 requests without a session need one child', async () => {
+  await using gateway = await startGateway({ stdio: { switches: ['--era=legacy'], isolation: 'shared' } });
+  await using modern = new ModernClient(gateway.url);
+  await using legacy = new RawClient(gateway.url, { headers: { 'mcp-protocol-version': '2025-06-18' } });
+  await modern.tool('echo', { text: 'up' });
+  for (let round = 0; round < 50; round += 1) {
+    assert.equal(await modern.tool('echo', { text: `${round}` }), `${round}`);
+    const params = { name: 'echo', arguments: { text: 'x' } };
+    const answer = await legacy.send({ body: { jsonrpc: '2.0', id: round, method: 'tools/call', params } });
+    assert.equal((await answer.whole()).response.id, round);
+  }
+  assert.equal(gateway.children().length, 1);
+  assert.equal((await gateway.status()).servers.faulty?.starts, 1);
+});
