@@ -1,4 +1,5 @@
 // The composition root: makes everything, wires it, and ends it in reverse order.
+import { createAccessPolicy } from './access/access-policy.ts';
 import { createAuthenticator } from './access/authenticator.ts';
 import { isLoopbackHost } from './access/host-policy.ts';
 import { LegacySessions } from './bridge/legacy-sessions.ts';
@@ -58,6 +59,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     publicUrl: config.gateway.publicUrl,
     logger,
     fetchJson: createFetchJson(outbound),
+    scopeImplies: config.gateway.access?.scopeImplies ?? {},
   });
   const identity: ClientIdentity = { name: 'portico', title: 'Portico', version };
   const openTransport = transportOpener({ outbound, logger });
@@ -78,6 +80,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const catalogue = new ServerCatalogue();
   const context: GatewayContext = {
     config: config.gateway,
+    access: createAccessPolicy({ hasAuth: config.gateway.auth !== undefined, access: config.gateway.access }),
     servers,
     catalogue,
     sessions,

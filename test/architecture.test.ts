@@ -29,6 +29,8 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   fastify: ['http', 'gateway.ts'],
   '@fastify/rate-limit': ['http', 'gateway.ts'],
   jose: ['access'],
+  '@bufbuild/cel': ['access'],
+  '@bufbuild/re2': ['access'],
   ioredis: ['state'],
   undici: ['servers'],
   pino: ['telemetry'],

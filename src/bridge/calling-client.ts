@@ -1,4 +1,5 @@
 // The client of one call, as the bridge needs to know it, whichever era it speaks.
+import type { ServerAccess } from '../access/server-access.ts';
 import type { Era } from '../protocol/era.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import type { LegacySession } from './legacy-session.ts';
@@ -10,6 +11,8 @@ export interface CallingClient {
   readonly info: JsonObject | undefined;
   /** principalKey of the caller. */
   readonly principal: string;
+  /** What it may do at the server that it calls. */
+  readonly access: ServerAccess;
   /** The level that a legacy session has set. */
   readonly logLevel: string | undefined;
   /** A legacy client's session; a modern client has none. */

@@ -22,6 +22,7 @@ import { sameEraLegacy, sameEraModern } from './same-era.ts';
 import { SealedFields } from './sealed-fields.ts';
 import type { SealedState } from './sealed-state.ts';
 import { statusOfError } from './server-errors.ts';
+import { visibleResult } from './visible-result.ts';
 
 /** CROSSINGS[client's era][server's era] */
 const CROSSINGS: Readonly<Record<Era, Readonly<Record<Era, Crossing>>>> = {
@@ -164,9 +165,10 @@ export class CarriedCall {
   #publicOutcome(outcome: JsonRpcOutcome): JsonRpcOutcome {
     const crossed = this.crossing.outcome(outcome, this.context);
     if ('error' in crossed) return crossed;
-    const { request, link } = this.call;
+    const { request, link, client } = this.call;
     const result = request.method === 'tools/list' ? usableTools(crossed.result, link) : crossed.result;
-    return { result: this.#owned(this.sealing.sealResult(result)) };
+    const visible = visibleResult(result, request, client.access);
+    return { result: this.#owned(this.sealing.sealResult(visible)) };
   }
 
   /** A subscription is known to its client by the id of the client's own request, digit by digit. */

@@ -1,6 +1,7 @@
 // The event streams of one legacy session. Each event is numbered on its own stream and kept for a while, bounded,
 // so that a client that lost its connection gets what that stream would have carried, and nothing of another
 // (2025-11-25, transports, "Resumability and Redelivery"; F25).
+import type { ServerAccess } from '../access/server-access.ts';
 import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
 import type { CallOutput, StreamSink } from './call-output.ts';
 
@@ -109,6 +110,8 @@ export class EventStream implements CallOutput {
   over = false;
   /** How many of its events are in the log. */
   logged = 0;
+  /** Who may have what it said said again; what belongs to no call is judged message by message. */
+  mayBeReread: (access: ServerAccess) => boolean = () => true;
   readonly #session: SessionStreams;
   readonly #holds: boolean;
   #sink: StreamSink | undefined;

@@ -7,7 +7,7 @@ import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import { withinTime } from '../servers/within-time.ts';
 
-export type TargetKind = 'tools' | 'prompts';
+export type CatalogueKind = 'tools' | 'prompts' | 'templates';
 export type TargetTable = ReadonlyMap<string, JsonObject>;
 
 /** A server that pages for ever, or in a circle, must not keep us busy (F27). */
@@ -16,31 +16,47 @@ const MAX_PAGES = 1_000;
 const REFRESH_AFTER_MS = 5_000;
 const LOAD_TIMEOUT_MS = 30_000;
 
+/** How each kind is listed, where its entries stand, and what they are named by. */
+const LISTS = {
+  tools: { method: 'tools/list', member: 'tools', name: 'name' },
+  prompts: { method: 'prompts/list', member: 'prompts', name: 'name' },
+  templates: { method: 'resources/templates/list', member: 'resourceTemplates', name: 'uriTemplate' },
+} as const satisfies Record<CatalogueKind, object>;
+/** What a `list_changed` notification speaks of. */
+const CHANGED: Readonly<Record<string, CatalogueKind>> = {
+  'notifications/tools/list_changed': 'tools',
+  'notifications/prompts/list_changed': 'prompts',
+  'notifications/resources/list_changed': 'templates',
+};
+
 interface LoadedTable {
   readonly loadedAt: number;
   readonly table: Promise<TargetTable>;
 }
 
 export class ServerCatalogue {
-  readonly #tables = new WeakMap<ServerLink, Map<TargetKind, LoadedTable>>();
+  readonly #tables = new WeakMap<ServerLink, Map<CatalogueKind, LoadedTable>>();
 
   /**
-   * The definition of a tool or prompt on that link, or undefined. A miss lists again, once for everyone who misses,
-   * at most every 5 s.
+   * The definition of a tool, prompt or template on that link, or undefined. A miss lists again, once for everyone who
+   * misses, at most every 5 s.
    *
+   * @param name undefined for what nobody can have: it is missed like any other
    * @throws GatewayError when the server cannot be asked
    */
   async find(
     link: ServerLink,
-    kind: TargetKind,
-    name: string,
+    kind: CatalogueKind,
+    name: string | undefined,
     signal: AbortSignal,
   ): Promise<JsonObject | undefined> {
     const loaded = this.#load(link, kind);
-    const found = (await withinTime(loaded.table, LOAD_TIMEOUT_MS, signal)).get(name);
+    const table = await withinTime(loaded.table, LOAD_TIMEOUT_MS, signal);
+    const found = name === undefined ? undefined : table.get(name);
     if (found !== undefined || performance.now() - loaded.loadedAt < REFRESH_AFTER_MS) return found;
     if (this.#tables.get(link)?.get(kind) === loaded) this.invalidate(link, kind);
-    return (await withinTime(this.#load(link, kind).table, LOAD_TIMEOUT_MS, signal)).get(name);
+    const again = await withinTime(this.#load(link, kind).table, LOAD_TIMEOUT_MS, signal);
+    return name === undefined ? undefined : again.get(name);
   }
 
   /** Keeps the tables of a server's shared link in step with what it says. */
@@ -49,17 +65,17 @@ export class ServerCatalogue {
   }
 
   /** The server said that its list changed. */
-  invalidate(link: ServerLink, kind: TargetKind): void {
+  invalidate(link: ServerLink, kind: CatalogueKind): void {
     this.#tables.get(link)?.delete(kind);
   }
 
   /** Invalidates whatever a `list_changed` notification speaks of. */
   noteListChanged(link: ServerLink, method: string): void {
-    if (method === 'notifications/tools/list_changed') this.invalidate(link, 'tools');
-    if (method === 'notifications/prompts/list_changed') this.invalidate(link, 'prompts');
+    const kind = Object.hasOwn(CHANGED, method) ? CHANGED[method] : undefined;
+    if (kind !== undefined) this.invalidate(link, kind);
   }
 
-  #load(link: ServerLink, kind: TargetKind): LoadedTable {
+  #load(link: ServerLink, kind: CatalogueKind): LoadedTable {
     let tables = this.#tables.get(link);
     if (tables === undefined) {
       tables = new Map();
@@ -77,17 +93,19 @@ export class ServerCatalogue {
 }
 
 /** Many wait for it, so no caller ends it: it has the time of a call. */
-async function readTable(link: ServerLink, kind: TargetKind): Promise<TargetTable> {
+async function readTable(link: ServerLink, kind: CatalogueKind): Promise<TargetTable> {
   const { signal } = new AbortController();
   const table = new Map<string, JsonObject>();
   const seen = new Set<string>();
+  const { member, name } = LISTS[kind];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const result = await readPage(link, kind, cursor, signal);
-    const entries = result[kind];
+    const entries = result[member];
     for (const entry of Array.isArray(entries) ? entries : []) {
-      if (isJsonObject(entry) && typeof entry.name === 'string' && isUsable(link, entry))
-        table.set(entry.name, entry);
+      if (!isJsonObject(entry) || !isUsable(link, entry)) continue;
+      const known = entry[name];
+      if (typeof known === 'string') table.set(known, entry);
     }
     // An empty string is a cursor like any other (2026-07-28, server/utilities/pagination).
     if (typeof result.nextCursor !== 'string' || seen.has(result.nextCursor)) return table;
@@ -108,12 +126,12 @@ export function isUsable(link: ServerLink, tool: JsonObject): boolean {
 
 async function readPage(
   link: ServerLink,
-  kind: TargetKind,
+  kind: CatalogueKind,
   cursor: string | undefined,
   signal: AbortSignal,
 ): Promise<JsonObject> {
   try {
-    return await link.ownCall(`${kind}/list`, cursor === undefined ? {} : { cursor }, signal);
+    return await link.ownCall(LISTS[kind].method, cursor === undefined ? {} : { cursor }, signal);
   } catch (thrown) {
     // A server without that kind of thing has none of it (F31).
     if (thrown instanceof GatewayError && thrown.details.reason === 'method-not-found') return {};

@@ -16,10 +16,13 @@ import type { Server } from '../servers/server.ts';
 import { withinTime } from '../servers/within-time.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { checkParamHeaders, requireMethod, routeTarget } from './route-exchange.ts';
+import { checkParamHeaders, requireMethod } from './route-exchange.ts';
+import { routeTarget } from './route-target.ts';
 
 export interface Dispatch {
   readonly request: ClientRequest;
+  /** It is about something that the caller may not know of. */
+  readonly hidden: boolean;
   readonly client: CallingClient;
   readonly server: Server;
   readonly output: CallOutput;
@@ -56,7 +59,8 @@ async function dispatchOnce(
   exchange: Exchange,
   call: Dispatch,
 ): Promise<'ok' | 'error'> {
-  const { request, client, server, signal } = call;
+  const { request, hidden, client, server, signal } = call;
+  const { enforced } = client.access;
   const starting = chooseLink(server, client, request, {
     onSessionMessage(session, message, link) {
       if (!('id' in message)) gateway.catalogue.noteListChanged(link, message.method);
@@ -73,7 +77,13 @@ async function dispatchOnce(
   const link = await withinTime(starting, server.config.startTimeoutMs * 2, signal);
   requireMethod(request, exchange.view, link.peer);
   const readHeaders = async () => {
-    const target = await routeTarget(gateway, request, link, signal);
+    const target = await routeTarget(gateway, {
+      request,
+      link,
+      hidden,
+      checksReferences: enforced,
+      signal,
+    });
     const declared = checkParamHeaders(exchange, request, target);
     const args = isJsonObject(request.params?.arguments) ? request.params.arguments : undefined;
     return declared.length === 0 ? undefined : buildParamHeaders(declared, args);

@@ -1,8 +1,11 @@
 // What the line needs of the gateway that it runs in: the config it was started with, and what lives longer than one
 // exchange.
 
+import type { AccessPolicy } from '../access/access-policy.ts';
+import type { Limits } from '../access/limits.ts';
 import type { BridgeState } from '../bridge/carried-call.ts';
 import type { LegacySessions } from '../bridge/legacy-sessions.ts';
+import type { RetryPasses } from '../bridge/retry-passes.ts';
 import type { GatewayConfig } from '../config/config.ts';
 import type { ServerCatalogue } from '../federation/server-catalogue.ts';
 import type { Server } from '../servers/server.ts';
@@ -10,11 +13,14 @@ import type { Logger } from '../telemetry/logger.ts';
 
 export interface GatewayContext {
   readonly config: GatewayConfig;
+  readonly access: AccessPolicy;
   /** By slug, in the config's order. */
   readonly servers: ReadonlyMap<string, Server>;
   readonly catalogue: ServerCatalogue;
   readonly sessions: LegacySessions;
   readonly bridge: BridgeState;
+  readonly limits: Limits;
+  readonly retries: RetryPasses;
   readonly logger: Logger;
   /** Aborts when the gateway drains: subscriptions end with their completion result. */
   readonly ending: AbortSignal;

@@ -1,5 +1,7 @@
 // Arrays of JSON-RPC messages, which one revision had: split, bounded, and each member answered on the one stream.
+import type { ServerAccess } from '../access/server-access.ts';
 import type { CallOutput } from '../bridge/call-output.ts';
+import { heardSink } from '../bridge/heard-messages.ts';
 import type { LegacySession } from '../bridge/legacy-session.ts';
 import { relayClientNotification } from '../bridge/session-messages.ts';
 import { errorObject, GatewayError } from '../errors.ts';
@@ -12,6 +14,7 @@ import {
 } from '../protocol/client-message.ts';
 import { readJson } from '../protocol/json-text.ts';
 import type { Server } from '../servers/server.ts';
+import { authorize, mayNotify, rereaders } from './authorize.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { noteFailure } from './note-failure.ts';
@@ -21,10 +24,17 @@ import { answerHere, type RunningCall, runCall } from './session-call.ts';
 const BATCH_VERSION = '2025-03-26';
 const MAX_BATCH = 100;
 
+interface SessionBatch {
+  readonly batch: ClientBatch;
+  readonly server: Server;
+  readonly access: ServerAccess;
+  readonly session: LegacySession | undefined;
+}
+
 export async function handleBatch(
   gateway: GatewayContext,
   exchange: Exchange,
-  { batch, server, session }: { batch: ClientBatch; server: Server; session: LegacySession | undefined },
+  { batch, server, access, session }: SessionBatch,
 ): Promise<void> {
   const { reply } = exchange;
   if (session?.record.version !== BATCH_VERSION) {
@@ -40,17 +50,20 @@ export async function handleBatch(
   const requests = members.filter((member) => member.kind === 'request');
   for (const member of members) {
     if (member.kind === 'response') session.answer(member.id, member.outcome);
-    else if (member.kind === 'notification') relayClientNotification(session, member, server);
+    else if (member.kind === 'notification' && mayNotify(access, member.method)) {
+      relayClientNotification(session, member, server);
+    }
   }
   exchange.record.outcome = 'ok';
   if (requests.length === 0) return reply.accept();
   if (!reply.accepts.events)
     throw new GatewayError('not-acceptable', { text: 'Arrays are answered as an event stream' });
   const stream = session.streams.open();
-  stream.attach(reply, exchange.clientGone);
+  stream.mayBeReread = rereaders(access, requests);
+  stream.attach(heardSink(reply, access), exchange.clientGone);
   reply.openStream();
   await Promise.all(
-    requests.map((request) => answerMember(gateway, exchange, { request, server, session, stream })),
+    requests.map((request) => answerMember(gateway, exchange, { request, server, access, session, stream })),
   );
   stream.end();
 }
@@ -58,9 +71,9 @@ export async function handleBatch(
 async function answerMember(
   gateway: GatewayContext,
   exchange: Exchange,
-  member: Omit<RunningCall, 'output'>,
+  member: Omit<RunningCall, 'output' | 'hidden'>,
 ): Promise<void> {
-  const { request, stream } = member;
+  const { request, access, stream } = member;
   const output: CallOutput = {
     send: (message) => stream.send(message),
     respond: (idText, outcome) => {
@@ -71,7 +84,7 @@ async function answerMember(
   try {
     const answer = answerHere(exchange, { request, server: member.server, session: member.session });
     if (answer !== undefined) output.respond(request.idText, answer, 200);
-    else await runCall(gateway, exchange, { ...member, output });
+    else await runCall(gateway, exchange, { ...member, ...authorize(exchange, access, request), output });
   } catch (thrown) {
     // One member's failure is its own answer; the others go on.
     const error = noteFailure(gateway.logger, exchange.record, thrown);

@@ -1,7 +1,9 @@
 // What a legacy client POSTs: the handshake, requests in a session, notifications, answers to questions, arrays.
 import { principalKey } from '../access/principal.ts';
+import type { ServerAccess } from '../access/server-access.ts';
 import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
+import { heardOutput, heardSink } from '../bridge/heard-messages.ts';
 import { initializeResult, negotiateVersion } from '../bridge/introduction.ts';
 import type { LegacySession } from '../bridge/legacy-session.ts';
 import { relayClientNotification } from '../bridge/session-messages.ts';
@@ -20,11 +22,11 @@ import { methodLabel } from '../protocol/methods.ts';
 import { SESSION_HEADER, VERSION_HEADER } from '../protocol/request-headers.ts';
 import type { Server } from '../servers/server.ts';
 import { withinTime } from '../servers/within-time.ts';
+import { authorize, enterView, mayNotify, rereaders } from './authorize.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { handleBatch } from './legacy-batch.ts';
-import { routeView } from './route-exchange.ts';
 import { answerHere, runCall, type SessionRequest } from './session-call.ts';
 
 /** A legacy client is never kept without a status longer than this (BRIDGE.md). */
@@ -43,20 +45,22 @@ export async function handleLegacyMessage(
   exchange: Exchange,
   message: LegacyMessage,
 ): Promise<void> {
-  const server = routeView(gateway, exchange.view);
+  const { server, access } = enterView(gateway, exchange);
   if (message.kind === 'request' && message.method === 'initialize') {
-    return openSession(gateway, exchange, { request: message, server });
+    return openSession(gateway, exchange, { request: message, server, access });
   }
   const session = await sessionOf(gateway, exchange, server);
   exchange.record.protocolVersion = session?.record.version;
   switch (message.kind) {
     case 'request':
-      return handleRequest(gateway, exchange, { request: message, server, session });
+      return handleRequest(gateway, exchange, { request: message, server, access, session });
     case 'batch':
-      return handleBatch(gateway, exchange, { batch: message, server, session });
+      return handleBatch(gateway, exchange, { batch: message, server, access, session });
     case 'notification':
       exchange.record.method = methodLabel(message.method);
-      if (session !== undefined) relayClientNotification(session, message, server);
+      if (session !== undefined && mayNotify(access, message.method)) {
+        relayClientNotification(session, message, server);
+      }
       break;
     case 'response':
       session?.answer(message.id, message.outcome);
@@ -86,7 +90,7 @@ async function sessionOf(
 async function openSession(
   gateway: GatewayContext,
   exchange: Exchange,
-  { request, server }: { request: LegacyRequest; server: Server },
+  { request, server, access }: { request: LegacyRequest; server: Server; access: ServerAccess },
 ): Promise<void> {
   const { reply, record, clientGone, principal, view } = exchange;
   noteRequest(exchange, request, server);
@@ -111,7 +115,11 @@ async function openSession(
   record.outcome = 'ok';
   reply.setHeader('Mcp-Session-Id', id);
   reply.respond(request.idText, {
-    result: initializeResult(peer, version, server.isolationFor(peer) === 'session'),
+    result: initializeResult(peer, {
+      version,
+      ownLink: server.isolationFor(peer) === 'session',
+      access,
+    }),
   });
 }
 
@@ -121,25 +129,28 @@ async function handleRequest(
   call: SessionRequest,
 ): Promise<void> {
   const { reply, record } = exchange;
-  const { request, session } = call;
+  const { request, server, access, session } = call;
   const answer = answerHere(exchange, call);
   if (answer !== undefined) {
     record.outcome = 'ok';
     return reply.respond(request.idText, answer);
   }
-  if (session === undefined) return handleSessionless(gateway, exchange, call);
+  // Before anything goes out: a challenge needs the status.
+  const permit = authorize(exchange, access, request);
+  if (session === undefined) return handleSessionless(gateway, exchange, { ...call, ...permit });
   const stream = session.streams.open();
-  stream.attach(reply, exchange.clientGone);
+  stream.mayBeReread = rereaders(access, [request]);
+  stream.attach(heardSink(reply, access), exchange.clientGone);
   // Who names the event stream first gets one at once; others get JSON where the answer is quick.
   if (reply.accepts.prefersEvents) reply.openStream(primingId(stream, session));
   else reply.holdFor(HOLD_MS, primingId(stream, session));
-  await runCall(gateway, exchange, { request, server: call.server, session, stream, output: stream });
+  await runCall(gateway, exchange, { ...permit, server, access, session, stream, output: stream });
 }
 
 async function handleSessionless(
   gateway: GatewayContext,
   exchange: Exchange,
-  call: SessionRequest,
+  { request, hidden, server, access }: SessionRequest & { hidden: boolean },
 ): Promise<void> {
   const { reply } = exchange;
   const client: CallingClient = {
@@ -149,6 +160,7 @@ async function handleSessionless(
     info: undefined,
     logLevel: undefined,
     principal: principalKey(exchange.principal),
+    access,
     session: undefined,
   };
   const output: CallOutput = {
@@ -158,10 +170,11 @@ async function handleSessionless(
   };
   reply.holdFor(HOLD_MS);
   await dispatchRequest(gateway, exchange, {
-    request: call.request,
+    request,
+    hidden,
     client,
-    server: call.server,
-    output,
+    server,
+    output: heardOutput(output, access),
     // Without a session there is no way back to the result, but a legacy client that hangs up still cancels nothing.
     signal: new AbortController().signal,
     sessionCall: undefined,

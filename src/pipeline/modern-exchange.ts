@@ -2,16 +2,17 @@
 import { principalKey } from '../access/principal.ts';
 import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
+import { heardOutput } from '../bridge/heard-messages.ts';
 import { discoverResult } from '../bridge/introduction.ts';
 import { GatewayError } from '../errors.ts';
 import type { ModernRequest } from '../protocol/client-message.ts';
 import { META } from '../protocol/era.ts';
 import { type JsonValue, readJson } from '../protocol/json-text.ts';
 import { withinTime } from '../servers/within-time.ts';
+import { authorize, enterView } from './authorize.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { routeView } from './route-exchange.ts';
 
 /** How long a modern client's status is held back for the server's first message (BRIDGE.md). */
 const HOLD_MS = 5_000;
@@ -19,17 +20,22 @@ const HOLD_MS = 5_000;
 export async function handleModernRequest(
   gateway: GatewayContext,
   exchange: Exchange,
-  request: ModernRequest,
+  asked: ModernRequest,
 ): Promise<void> {
   const { reply, record, clientGone } = exchange;
-  const server = routeView(gateway, exchange.view);
-  noteRequest(exchange, request, server);
-  record.protocolVersion = request.meta.version;
+  const { server, access } = enterView(gateway, exchange);
+  noteRequest(exchange, asked, server);
+  record.protocolVersion = asked.meta.version;
+  const { request, hidden } = authorize(exchange, access, asked);
   if (request.method === 'server/discover') {
     const { lists } = gateway.config;
     const { peer } = await withinTime(server.catalogueLink(), lists.timeoutMs, clientGone);
     reply.respond(request.idText, {
-      result: discoverResult(peer, lists.ttlMs, server.isolationFor(peer) !== 'shared'),
+      result: discoverResult(peer, {
+        ttlMs: lists.ttlMs,
+        ownLink: server.isolationFor(peer) !== 'shared',
+        access,
+      }),
     });
     record.outcome = 'ok';
     return;
@@ -41,6 +47,7 @@ export async function handleModernRequest(
     capabilities: request.meta.clientCapabilities,
     info: request.meta.clientInfo,
     principal: principalKey(exchange.principal),
+    access,
     logLevel: undefined,
     session: undefined,
   };
@@ -49,7 +56,14 @@ export async function handleModernRequest(
     respond: (idText, outcome, status) => reply.respond(idText, outcome, { status }),
     end: () => reply.end(),
   };
-  const call = { request, client, server, output, sessionCall: undefined };
+  const call = {
+    request,
+    hidden,
+    client,
+    server,
+    output: heardOutput(output, access),
+    sessionCall: undefined,
+  };
   if (request.method !== 'subscriptions/listen') {
     return dispatchRequest(gateway, exchange, { ...call, signal: clientGone });
   }

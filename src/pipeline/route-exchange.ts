@@ -1,6 +1,5 @@
 // From a view and a target to a server: a table lookup, never a split of a name.
 import { GatewayError } from '../errors.ts';
-import type { TargetKind } from '../federation/server-catalogue.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { isKnownMethod } from '../protocol/methods.ts';
@@ -8,7 +7,6 @@ import type { ParamHeader } from '../protocol/param-headers.ts';
 import { paramHeaderMismatch, readParamHeaders } from '../protocol/param-headers.ts';
 import type { Peer } from '../servers/peer.ts';
 import type { Server } from '../servers/server.ts';
-import type { ServerLink } from '../servers/server-link.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 
@@ -38,28 +36,6 @@ export function requireMethod(request: ClientRequest, view: string | undefined, 
   // An extension's methods pass for callers who may use the whole server (DESIGN 4).
   if (view !== undefined && peer.era === request.era && hasMembers(peer.capabilities.extensions)) return;
   throw new GatewayError('method-unknown');
-}
-
-const TARGETS: Readonly<Record<string, TargetKind>> = { 'tools/call': 'tools', 'prompts/get': 'prompts' };
-
-/**
- * The definition of the tool or prompt that a request names; undefined for requests that name neither. A name that
- * is in no table is never forwarded (DESIGN 2.4).
- *
- * @throws GatewayError target-unknown
- */
-export async function routeTarget(
-  { catalogue }: GatewayContext,
-  request: ClientRequest,
-  link: ServerLink,
-  signal: AbortSignal,
-): Promise<JsonObject | undefined> {
-  const kind = Object.hasOwn(TARGETS, request.method) ? TARGETS[request.method] : undefined;
-  if (kind === undefined) return undefined;
-  const name = request.params?.name;
-  const found = typeof name === 'string' ? await catalogue.find(link, kind, name, signal) : undefined;
-  if (found !== undefined) return found;
-  throw new GatewayError('target-unknown', { text: kind === 'tools' ? 'Unknown tool' : 'Unknown prompt' });
 }
 
 /**

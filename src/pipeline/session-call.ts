@@ -1,5 +1,6 @@
 // One call of a legacy session: it outlives the connection that it came by.
 import { principalKey } from '../access/principal.ts';
+import type { ServerAccess } from '../access/server-access.ts';
 import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
 import { ClientCancelled, type LegacySession } from '../bridge/legacy-session.ts';
@@ -18,12 +19,15 @@ import { noteFailure } from './note-failure.ts';
 export interface SessionRequest {
   readonly request: LegacyRequest;
   readonly server: Server;
+  readonly access: ServerAccess;
   readonly session: LegacySession | undefined;
 }
 
 export interface RunningCall {
   readonly request: LegacyRequest;
   readonly server: Server;
+  readonly access: ServerAccess;
+  readonly hidden: boolean;
   readonly session: LegacySession;
   readonly stream: EventStream;
   readonly output: CallOutput;
@@ -35,12 +39,13 @@ export async function runCall(
   exchange: Exchange,
   running: RunningCall,
 ): Promise<void> {
-  const { request, server, session, stream, output } = running;
+  const { request, hidden, server, access, session, stream, output } = running;
   const sessionCall = session.startCall(request.idText, isParkable(request.method), stream);
   const { signal } = sessionCall.controller;
   try {
-    const client = clientOf(session, exchange);
-    await dispatchRequest(gateway, exchange, { request, client, server, output, signal, sessionCall });
+    const client = clientOf(session, exchange, access);
+    const call = { request, hidden, client, server, output, signal, sessionCall };
+    await dispatchRequest(gateway, exchange, call);
   } catch (thrown) {
     if (thrown instanceof ClientCancelled) {
       exchange.record.outcome = 'cancelled';
@@ -61,7 +66,7 @@ export async function runCall(
 /** What needs no server: `ping` is hop by hop, and a log level on a link that others share is kept here. */
 export function answerHere(
   exchange: Exchange,
-  { request, server, session }: SessionRequest,
+  { request, server, session }: Omit<SessionRequest, 'access'>,
 ): JsonRpcOutcome | undefined {
   noteRequest(exchange, request, server);
   if (request.method === 'ping') return { result: {} };
@@ -77,7 +82,7 @@ export function answerHere(
   return { result: {} };
 }
 
-function clientOf(session: LegacySession, exchange: Exchange): CallingClient {
+function clientOf(session: LegacySession, exchange: Exchange, access: ServerAccess): CallingClient {
   const { version, clientCapabilities, clientInfo } = session.record;
   return {
     era: 'legacy',
@@ -87,6 +92,7 @@ function clientOf(session: LegacySession, exchange: Exchange): CallingClient {
     info: clientInfo,
     logLevel: session.logLevel,
     principal: principalKey(exchange.principal),
+    access,
     session,
   };
 }

@@ -1,14 +1,16 @@
 // GET and DELETE on an MCP endpoint: the stream of a legacy session for what belongs to no call, the resumption of a
 // broken one, and the session's end. The modern revision has none of them.
 import { principalKey } from '../access/principal.ts';
+import type { ServerAccess } from '../access/server-access.ts';
+import { heardSink } from '../bridge/heard-messages.ts';
 import type { LegacySession } from '../bridge/legacy-session.ts';
 import { GatewayError } from '../errors.ts';
 import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
 import { SUPPORTED_VERSIONS } from '../protocol/era.ts';
 import { LAST_EVENT_HEADER, SESSION_HEADER, VERSION_HEADER } from '../protocol/request-headers.ts';
+import { enterView } from './authorize.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { routeView } from './route-exchange.ts';
 
 export async function handleSessionStream(gateway: GatewayContext, exchange: Exchange): Promise<void> {
   const version = headerValue(exchange.headers, VERSION_HEADER);
@@ -24,28 +26,38 @@ export async function handleSessionStream(gateway: GatewayContext, exchange: Exc
     if (exchange.httpMethod === 'GET') throw methodNotAllowed();
     throw new GatewayError('session-missing');
   }
-  routeView(gateway, exchange.view);
+  const { access } = enterView(gateway, exchange);
   const session = await gateway.sessions.find(id, principalKey(exchange.principal), exchange.view);
   if (session === undefined) throw new GatewayError('session-unknown');
   exchange.record.outcome = 'ok';
-  if (exchange.httpMethod === 'GET') return openStream(exchange, session);
+  if (exchange.httpMethod === 'GET') return openStream(exchange, session, access);
   await gateway.sessions.end(session);
   exchange.reply.accept(204);
 }
 
 /** Closed when the sign-in is over: the client opens it again with a fresh token, and misses nothing (DESIGN 3). */
-function openStream({ headers, reply, clientGone, signedOut }: Exchange, session: LegacySession): void {
+function openStream(
+  { headers, reply, clientGone, signedOut }: Exchange,
+  session: LegacySession,
+  access: ServerAccess,
+): void {
   if (!reply.accepts.events) throw new GatewayError('not-acceptable');
   const lastEventId = headerValue(headers, LAST_EVENT_HEADER);
   const over = AbortSignal.any([clientGone, signedOut]);
+  const sink = heardSink(reply, access);
   if (lastEventId === undefined) {
-    session.attachStandalone(reply, over);
-  } else if (!session.resume(lastEventId, reply, over)) {
+    session.attachStandalone(sink, over);
+  } else if (!mayResume(session, lastEventId, access) || !session.resume(lastEventId, sink, over)) {
     throw new GatewayError('resume-unknown');
   }
   const close = () => reply.end();
   if (signedOut.aborted) close();
   else signedOut.addEventListener('abort', close, { once: true });
+}
+
+/** What a call said is not said again to someone who may not make it any more. */
+function mayResume({ streams }: LegacySession, lastEventId: string, access: ServerAccess): boolean {
+  return streams.find(lastEventId)?.stream.mayBeReread(access) ?? false;
 }
 
 function methodNotAllowed(): GatewayError {

@@ -17,6 +17,7 @@ export function logExchange(logger: Logger, record: ExchangeRecord): void {
     status: httpStatus,
     outcome,
     reason: record.reason,
+    rule: record.rule,
     ms: rounded(record.durationMs),
     upstreamMs: rounded(record.upstreamMs),
   };

@@ -18,6 +18,8 @@ export interface ExchangeRecord {
   outcome: string | undefined;
   /** A finer word from a closed set, for the log line. */
   reason: string | undefined;
+  /** The access rule that decided, allowing or refusing; log line only. */
+  rule: string | undefined;
   upstreamMs: number | undefined;
   /** From the headers to the last byte of the answer; set when the record is settled. */
   durationMs: number | undefined;
@@ -36,6 +38,7 @@ export function newRecord(id: string, startedAt: number): ExchangeRecord {
     httpStatus: undefined,
     outcome: undefined,
     reason: undefined,
+    rule: undefined,
     upstreamMs: undefined,
     durationMs: undefined,
   };

@@ -1,0 +1,73 @@
+// What a caller may see of a server's answer: entries of lists by the same decision that gates their use, values of a
+// completion by the URIs that they lead to. A page may come out empty and keeps its cursor.
+import type { ServerAccess } from '../access/server-access.ts';
+import type { ClientRequest } from '../protocol/client-message.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../protocol/json-text.ts';
+import { isList } from '../protocol/methods.ts';
+import { expandTemplate } from './uri-template.ts';
+
+interface VisibleList {
+  readonly member: string;
+  isVisible(entry: JsonObject, access: ServerAccess): boolean;
+}
+
+const LISTS: Readonly<Record<string, VisibleList>> = {
+  'tools/list': { member: 'tools', isVisible: ({ name }, access) => sees(access, 'tools', name) },
+  'prompts/list': { member: 'prompts', isVisible: ({ name }, access) => sees(access, 'prompts', name) },
+  'resources/list': { member: 'resources', isVisible: ({ uri }, access) => sees(access, 'resources', uri) },
+  'resources/templates/list': {
+    member: 'resourceTemplates',
+    isVisible: ({ uriTemplate }, access) =>
+      typeof uriTemplate === 'string' && access.listsTemplate(uriTemplate),
+  },
+};
+
+export function visibleResult(result: JsonObject, request: ClientRequest, access: ServerAccess): JsonObject {
+  if (!access.enforced) return result;
+  const { method, era } = request;
+  const list = Object.hasOwn(LISTS, method) ? LISTS[method] : undefined;
+  const visible =
+    list === undefined
+      ? visibleCompletion(result, request, access)
+      : { ...result, [list.member]: visibleEntries(result[list.member], list, access) };
+  const mayBeKept = (isList(method) || method === 'resources/read') && result.resultType !== 'input_required';
+  // What is made for one caller must not be kept for another (F32).
+  return era === 'modern' && mayBeKept ? { ...visible, cacheScope: 'private' } : visible;
+}
+
+function visibleEntries(
+  entries: JsonValue | undefined,
+  list: VisibleList,
+  access: ServerAccess,
+): JsonValue[] {
+  if (!Array.isArray(entries)) return [];
+  return entries.filter((entry) => isJsonObject(entry) && list.isVisible(entry, access));
+}
+
+function sees(access: ServerAccess, kind: 'tools' | 'prompts' | 'resources', name: unknown): boolean {
+  return typeof name === 'string' && access.decide(kind, name).verdict === 'allowed';
+}
+
+/** Values are kept where the URI that they complete is allowed, or could become one that is. */
+function visibleCompletion(
+  result: JsonObject,
+  { method, params }: ClientRequest,
+  access: ServerAccess,
+): JsonObject {
+  const { completion } = result;
+  const { ref, argument, context } = params ?? {};
+  if (method !== 'completion/complete' || access.whole) return result;
+  if (!isJsonObject(completion) || !isJsonObject(ref) || !isJsonObject(argument)) return result;
+  const { uri } = ref;
+  const { name } = argument;
+  if (typeof uri !== 'string' || typeof name !== 'string') return result;
+  const known = isJsonObject(context) && isJsonObject(context.arguments) ? context.arguments : {};
+  const values = Array.isArray(completion.values) ? completion.values : [];
+  const kept = values.filter((value) => {
+    const { text, complete } = expandTemplate(uri, { ...known, [name]: value });
+    return complete ? sees(access, 'resources', text) : access.listsTemplate(text);
+  });
+  // The total would count what is hidden.
+  const { total: _total, ...rest } = completion;
+  return { ...result, completion: { ...rest, values: kept } };
+}

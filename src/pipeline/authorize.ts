@@ -1,0 +1,127 @@
+// Whether the caller may do what a request asks: allowed, needs scope, refused by a condition, or absent. Hidden and
+// absent are one from here on: the line goes on as it would for a name that nobody has.
+import type { Decision, ServerAccess } from '../access/server-access.ts';
+import { GatewayError } from '../errors.ts';
+import type { ClientRequest, LegacyRequest } from '../protocol/client-message.ts';
+import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
+import { LIST_CHANGES } from '../protocol/list-changes.ts';
+import { isKnownMethod } from '../protocol/methods.ts';
+import type { Server } from '../servers/server.ts';
+import type { Exchange } from './exchange.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { type RequestSubject, subjectOf } from './request-subject.ts';
+import { routeView } from './route-exchange.ts';
+
+export interface Permit<Request extends ClientRequest = ClientRequest> {
+  /** The request without what its caller may not ask for besides. */
+  readonly request: Request;
+  /** It is about something that the caller may not know of. */
+  readonly hidden: boolean;
+}
+
+export interface EnteredView {
+  readonly server: Server;
+  readonly access: ServerAccess;
+}
+
+/** @throws GatewayError view-unknown, also where the caller may use nothing of it */
+export function enterView(gateway: GatewayContext, { view, principal }: Exchange): EnteredView {
+  const server = routeView(gateway, view);
+  const access = gateway.access.accessOf(principal, server.slug);
+  if (!access.sees()) throw new GatewayError('view-unknown', { reason: 'hidden' });
+  return { server, access };
+}
+
+/** @throws GatewayError condition-refused, scope-insufficient, method-unknown */
+export function authorize<Request extends ClientRequest>(
+  { record }: Exchange,
+  access: ServerAccess,
+  request: Request,
+): Permit<Request> {
+  if (!access.enforced) return { request, hidden: false };
+  // Extensions and tasks pass for callers who may use the whole server (DESIGN 4).
+  if (!access.whole && isBeyondTargets(request)) throw new GatewayError('method-unknown');
+  const subject = subjectOf(request);
+  if (subject === undefined) return { request: permitted(request, access), hidden: false };
+  const decision = decide(access, subject, request);
+  record.rule = decision.rule;
+  if (decision.verdict === 'refused') {
+    throw new GatewayError('condition-refused', {
+      reason: decision.failed ? 'condition_failed' : 'condition',
+    });
+  }
+  if (decision.verdict === 'needs-scope') {
+    // Clients before 2026-07-28 forget the scopes that they had when they are asked for others (F50).
+    const held = request.era === 'legacy' ? access.heldScopes : [];
+    throw new GatewayError('scope-insufficient', {
+      scopes: [...decision.scopes, ...held],
+      reason: 'step_up',
+    });
+  }
+  return { request: permitted(request, access), hidden: decision.verdict === 'absent' };
+}
+
+/** Whether a notification of the client may go on to the server. */
+export function mayNotify(access: ServerAccess, method: string): boolean {
+  return access.whole || STANDARD_NOTIFICATIONS.has(method);
+}
+
+/** Who may read again what was said on the stream of these calls: those who could make them now. */
+export function rereaders(
+  access: ServerAccess,
+  requests: readonly LegacyRequest[],
+): (other: ServerAccess) => boolean {
+  const subjects = requests.map(subjectOf);
+  return (other) =>
+    other.rights === access.rights ||
+    subjects.every((subject) => subject !== undefined && isVisible(other, subject));
+}
+
+const STANDARD_NOTIFICATIONS = new Set([
+  'notifications/initialized',
+  'notifications/cancelled',
+  'notifications/progress',
+  'notifications/roots/list_changed',
+]);
+
+function isBeyondTargets({ era, method }: ClientRequest): boolean {
+  return method.startsWith('tasks/') || !isKnownMethod(era, method);
+}
+
+function decide(access: ServerAccess, subject: RequestSubject, request: ClientRequest): Decision {
+  const { kind, name, isCall } = subject;
+  if (name === undefined || kind === 'templates') {
+    return { verdict: isVisible(access, subject) ? 'allowed' : 'absent' };
+  }
+  if (!isCall) return access.decide(kind, name);
+  const args = request.params?.arguments;
+  return access.decide(kind, name, { arguments: isJsonObject(args) ? args : {} });
+}
+
+function isVisible(access: ServerAccess, { kind, name }: RequestSubject): boolean {
+  if (name === undefined) return false;
+  return kind === 'templates' ? access.listsTemplate(name) : access.decide(kind, name).verdict === 'allowed';
+}
+
+function permitted<Request extends ClientRequest>(request: Request, access: ServerAccess): Request {
+  const { method, params } = request;
+  if (access.whole || params === undefined) return request;
+  if (method === 'subscriptions/listen') return { ...request, params: permittedListen(params, access) };
+  if (params.task === undefined) return request;
+  const { task: _task, ...rest } = params;
+  return { ...request, params: rest };
+}
+
+/** A subscription is agreed to as far as its caller may hear of what it names. */
+function permittedListen(params: JsonObject, access: ServerAccess): JsonObject {
+  if (!isJsonObject(params.notifications)) return params;
+  const { resourceSubscriptions: uris, taskIds: _taskIds, ...filter } = params.notifications;
+  for (const { capability, filter: member } of LIST_CHANGES) {
+    if (!access.sees(capability)) delete filter[member];
+  }
+  const mayRead = (uri: unknown) =>
+    typeof uri === 'string' && access.decide('resources', uri, { arguments: {} }).verdict === 'allowed';
+  const notifications: JsonObject = filter;
+  if (Array.isArray(uris)) notifications.resourceSubscriptions = uris.filter(mayRead);
+  return { ...params, notifications };
+}

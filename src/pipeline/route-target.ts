@@ -1,0 +1,49 @@
+// From a name to the thing itself: a name that is in no table is never forwarded, on no view (DESIGN 2.4).
+import { GatewayError } from '../errors.ts';
+import type { ClientRequest } from '../protocol/client-message.ts';
+import type { JsonObject } from '../protocol/json-text.ts';
+import type { ServerLink } from '../servers/server-link.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { subjectOf } from './request-subject.ts';
+
+export interface TargetRoute {
+  readonly request: ClientRequest;
+  readonly link: ServerLink;
+  /** Looked for like any other name, and not found. */
+  readonly hidden: boolean;
+  /** Whether what a completion refers to has to be there: where nobody is known, the server may say so itself. */
+  readonly checksReferences: boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The definition of the tool or prompt that a request names; undefined where there is none to be had.
+ *
+ * @throws GatewayError target-unknown, resource-unknown
+ */
+export async function routeTarget(
+  { catalogue }: GatewayContext,
+  { request, link, hidden, checksReferences, signal }: TargetRoute,
+): Promise<JsonObject | undefined> {
+  const subject = subjectOf(request);
+  if (subject === undefined) return undefined;
+  const { kind, name, isCall } = subject;
+  if (kind === 'resources') {
+    if (!hidden) return undefined;
+    // A server takes its time to say that a resource is not there, so nothing may be read from how soon we say it.
+    await link.ownCall('resources/list', {}, signal).catch(() => signal.throwIfAborted());
+    throw resourceUnknown(name);
+  }
+  if (!isCall && !checksReferences) return undefined;
+  const found = await catalogue.find(link, kind, hidden ? undefined : name, signal);
+  if (found !== undefined) return found;
+  if (kind === 'templates') throw resourceUnknown(name);
+  throw new GatewayError('target-unknown', {
+    text: kind === 'tools' ? 'Unknown tool' : 'Unknown prompt',
+    ...(hidden ? { reason: 'hidden' } : {}),
+  });
+}
+
+function resourceUnknown(uri: string | undefined): GatewayError {
+  return new GatewayError('resource-unknown', uri === undefined ? {} : { data: { uri } });
+}
