@@ -2,10 +2,12 @@
 import { createAccessPolicy } from './access/access-policy.ts';
 import { createAuthenticator } from './access/authenticator.ts';
 import { isLoopbackHost } from './access/host-policy.ts';
+import { Limits } from './access/limits.ts';
 import { LegacySessions } from './bridge/legacy-sessions.ts';
 import { LinkHubs } from './bridge/link-hub.ts';
 import { LogLanes } from './bridge/log-lane.ts';
 import { ParkedCalls } from './bridge/parked-calls.ts';
+import { RetryPasses } from './bridge/retry-passes.ts';
 import { SealedState } from './bridge/sealed-state.ts';
 import type { Config } from './config/config.ts';
 import { ServerCatalogue } from './federation/server-catalogue.ts';
@@ -19,6 +21,9 @@ import { transportOpener } from './servers/open-transport.ts';
 import type { ClientIdentity } from './servers/peer.ts';
 import { Server } from './servers/server.ts';
 import { MemorySessionStore } from './state/memory-session-store.ts';
+import { MemoryStore } from './state/memory-store.ts';
+import { RedisStore } from './state/redis-store.ts';
+import type { Store } from './state/store.ts';
 import { logExchange } from './telemetry/exchange-log.ts';
 import { createLogger, type Logger } from './telemetry/logger.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
@@ -69,10 +74,21 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       new Server({ config: server, identity, openTransport, logger }),
     ]),
   );
-  const { sessions: limits } = config.gateway;
-  const sessions = new LegacySessions(new MemorySessionStore(limits), {
-    idleTimeoutMs: limits.idleTimeoutMs,
-    replay: limits.replay,
+  const store = createStore(config.gateway, logger);
+  const fallbacks = metrics.counter(
+    'portico_limit_fallbacks_total',
+    'Requests whose limits were counted in this process because Redis did not answer',
+  );
+  const limits = new Limits({
+    limits: config.gateway.limits,
+    store,
+    onFallback: () => fallbacks.inc(),
+  });
+  const state = new SealedState();
+  const sessionLimits = config.gateway.sessions;
+  const sessions = new LegacySessions(new MemorySessionStore(sessionLimits), {
+    idleTimeoutMs: sessionLimits.idleTimeoutMs,
+    replay: sessionLimits.replay,
     questionPatienceMs,
   });
   const ending = new AbortController();
@@ -85,11 +101,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     catalogue,
     sessions,
     bridge: {
-      state: new SealedState(),
+      state,
       lanes: new LogLanes(),
       hubs: new LinkHubs((link, method) => catalogue.noteListChanged(link, method), questionPatienceMs),
       parked: new ParkedCalls(config.gateway.parked),
     },
+    limits,
+    retries: new RetryPasses(state),
     logger,
     ending: ending.signal,
   };
@@ -105,6 +123,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     config: config.gateway,
     logger,
     signIn: authenticator,
+    ipGuard: {
+      guards: limits.guards,
+      admitAddress: config.gateway.redis && ((arrival) => limits.admitAddress(arrival)),
+    },
     async handleExchange(exchange) {
       inFlight += 1;
       try {
@@ -121,6 +143,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
   });
   watchState(metrics, context, publicServer);
+  watchStore(metrics, store);
   const adminServer = await adminServerFor(config, { logger, metrics, status, isReady });
 
   function status(): unknown {
@@ -129,6 +152,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       uptimeSeconds: Math.round(process.uptime()),
       draining: closing !== undefined,
       sessions: sessions.size,
+      store: { kind: config.gateway.redis === undefined ? 'memory' : 'redis', available: store.available },
       servers: Object.fromEntries([...servers].map(([slug, server]) => [slug, server.status()])),
     };
   }
@@ -158,11 +182,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await publicServer.close();
     authenticator.close();
     await adminServer?.close();
+    await store.close();
     await outbound.close();
   }
 
   return {
     async start() {
+      await store.open();
       const addresses = { public: await publicServer.listen(), admin: (await adminServer?.listen()) ?? [] };
       listening = true;
       shoutIfOpen(config, logger);
@@ -228,6 +254,23 @@ function watchState(
     name: 'portico_buffered_bytes',
     help: 'Bytes held for all exchanges; gateway.maxBuffered bounds them',
     read: () => edge.bufferedBytes,
+  });
+}
+
+function createStore({ redis, outbound }: Config['gateway'], logger: Logger): Store {
+  return redis === undefined ? new MemoryStore() : new RedisStore({ ...redis, ca: outbound.ca, logger });
+}
+
+function watchStore(metrics: Metrics, store: Store): void {
+  metrics.watch({
+    name: 'portico_store_available',
+    help: 'Whether the store that replicas share answers: 1, or 0',
+    read: () => (store.available ? 1 : 0),
+  });
+  metrics.watch({
+    name: 'portico_replicas',
+    help: 'Replicas that share the store, as last heard',
+    read: () => store.replicas,
   });
 }
 

@@ -4,10 +4,9 @@ import { Ledger, type RuleFindings, type RuleInput } from '../config/ledger.ts';
 import type { ConfigFile } from '../config/schema.ts';
 import { slugOf } from '../config/slug.ts';
 import type { Path } from '../config/source-tree.ts';
-import { nearest } from '../config/suggestion.ts';
 import { Condition, ConditionFault } from './condition.ts';
 import { isScope } from './scopes.ts';
-import { parseTargetPattern, TargetPattern } from './target-pattern.ts';
+import { kindDoubt, targetFault } from './target-fault.ts';
 
 type AccessSection = NonNullable<ConfigFile['gateway']['access']>;
 type RuleSection = AccessSection['rules'][number];
@@ -70,25 +69,6 @@ const WHOSE_NAME: Fault = {
 };
 
 const NO_SCOPE: Fault = { message: 'expected a scope, without spaces', hint: '' };
-
-function targetFault(text: string, servers: readonly string[]): Fault | undefined {
-  const pattern = parseTargetPattern(text);
-  if (!(pattern instanceof TargetPattern)) return pattern;
-  if (pattern.server === undefined || servers.includes(pattern.server)) return undefined;
-  const close = nearest(pattern.server, servers);
-  const hint = close === undefined ? 'Name one of mcpServers.' : `Did you mean ${close}?`;
-  return fault(`there is no server ${pattern.server}`, hint);
-}
-
-/** A slip that would leave a refusal without effect. */
-function kindDoubt(text: string): Fault | undefined {
-  const [, server, kind] = /^([^/]+)\/(tool|prompt|resource)\//.exec(text) ?? [];
-  if (kind === undefined) return undefined;
-  return fault(
-    `this means tools with names that begin with ${kind}/`,
-    `Write ${server}/${kind}s/... for ${kind}s.`,
-  );
-}
 
 function conditionFault(source: string | undefined): Fault | undefined {
   if (source === undefined) return undefined;

@@ -3,6 +3,7 @@
 
 import type { AccessConfig } from './access-config.ts';
 import type { AuthConfig } from './auth-config.ts';
+import type { LimitConfig, RedisConfig } from './limits-config.ts';
 
 export interface Config {
   /** In the file's order, which is the order of merged lists. Disabled servers are left out. */
@@ -88,6 +89,9 @@ export interface GatewayConfig {
   readonly auth: AuthConfig | undefined;
   /** Undefined: with sign-in nothing is granted, without it everything. */
   readonly access: AccessConfig | undefined;
+  readonly limits: readonly LimitConfig[];
+  /** Undefined: what replicas would share is kept in process. */
+  readonly redis: RedisConfig | undefined;
   readonly trustedProxies: readonly string[];
   readonly origins: readonly string[];
   readonly hosts: readonly string[];

@@ -1,39 +1,8 @@
 // Keys of `gateway` whose capability is not built yet: their shape is promised, their use refused.
 import { Type } from 'typebox';
-import { choice, duration, integer, LATER, later, list, map, section, text } from './schema-kinds.ts';
+import { choice, integer, LATER, later, list, map, section, text } from './schema-kinds.ts';
 
 const secretText = (description: string) => text({ description, secret: true });
-
-const limitSchema = section(
-  {
-    name: text({ description: 'Required. Names the limit in metrics and logs.' }),
-    key: text({
-      description:
-        'Required. What is counted apart: ip, principal, client, group, server, tool, or several with +.',
-      pattern: '^(ip|principal|client|group|server|tool)(\\+(ip|principal|client|group|server|tool))*$',
-      words: 'ip, principal, client, group, server, tool, or several joined by +',
-    }),
-    match: text({ description: 'The target that it counts.', default: '*' }),
-    max: Type.Optional(
-      integer({ description: 'Most in a window. Default: none; give this or `inFlight`.', minimum: 1 }),
-    ),
-    window: duration({ description: 'Length of the window.', default: '1m' }),
-    inFlight: Type.Optional(
-      integer({ description: 'Most at a time, per replica. Default: no limit.', minimum: 1 }),
-    ),
-    cost: map(integer({ description: 'What one counts for.', minimum: 0 }), {
-      description: 'What a call or a list counts for.',
-      default: {},
-    }),
-    lease: Type.Optional(
-      integer({
-        description: 'Takes this many at once from Redis: faster, less exact. Default: exact.',
-        minimum: 1,
-      }),
-    ),
-  },
-  { description: 'One limit.' },
-);
 
 const namesSchema = Object.assign(
   choice(['auto', 'prefixed'], {
@@ -47,21 +16,6 @@ const namesSchema = Object.assign(
 
 export const laterGatewayKeys = {
   names: namesSchema,
-  limits: later(
-    list(limitSchema, {
-      description: 'How much each caller may use, each limit on its own. Default: no limits.',
-    }),
-  ),
-  redis: later(
-    section(
-      {
-        url: secretText('Required. redis:// or rediss:// with its credentials.'),
-        keyPrefix: text({ description: 'Put before each key.', default: 'portico:' }),
-        timeout: duration({ description: 'Longest wait for an answer.', default: '100ms' }),
-      },
-      { description: 'The store that replicas share. Default: in process, for one replica.' },
-    ),
-  ),
   replica: later(
     section(
       {

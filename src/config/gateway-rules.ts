@@ -71,3 +71,14 @@ export function bodyLimitDoubt(bodyLimit: string, maxBuffered: string): Fault | 
     ? undefined
     : fault('bodies above gateway.maxBuffered get 503', 'Lower bodyLimit, or raise maxBuffered.');
 }
+
+export function redisUrlFault(url: string): Fault | undefined {
+  if (!URL.canParse(url))
+    return fault('expected a redis:// or rediss:// URL', 'As in redis://:secret@redis:6379/0.');
+  const { hostname, pathname, search } = new URL(url);
+  if (hostname === '') return fault('the URL names no host', 'As in redis://redis:6379.');
+  if (!/^(\/\d*)?$/.test(pathname))
+    return fault('what stands behind the host is no database number', 'As in /0.');
+  // The client would take them for options of its own, and those that hold here are ours.
+  return search === '' ? undefined : fault('a query means nothing here', 'Remove it.');
+}

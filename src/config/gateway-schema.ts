@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { accessSchema } from './access-schema.ts';
 import { HOST_PATTERN } from './addresses.ts';
 import { authSchema } from './auth-schema.ts';
+import { limitsSchema, redisSchema } from './limits-schema.ts';
 import {
   byteSize,
   choice,
@@ -232,6 +233,8 @@ export const gatewayKeys = {
   ...edgeKeys,
   auth: Type.Optional(authSchema),
   access: Type.Optional(accessSchema),
+  limits: limitsSchema,
+  redis: Type.Optional(redisSchema),
   ...stateKeys,
   ...hostKeys,
 };

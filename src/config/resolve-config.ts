@@ -6,6 +6,7 @@ import type { AuthConfig } from './auth-config.ts';
 import { parseByteSize } from './byte-size.ts';
 import type { Config, GatewayConfig, ServerConfig } from './config.ts';
 import { parseDuration } from './duration.ts';
+import type { LimitConfig, LimitKeyPart, RedisConfig } from './limits-config.ts';
 import { decodePercent } from './percent-encoding.ts';
 import { defaultPublicUrl } from './public-url.ts';
 import type { ConfigFile, GatewaySection, ServerEntry } from './schema.ts';
@@ -102,6 +103,8 @@ function resolveGateway(section: GatewaySection, pem: ResolveInput['pem']): Gate
     insecure: section.insecure,
     auth: section.auth && resolveAuth(section.auth),
     access: section.access && resolveAccess(section.access),
+    limits: section.limits.map((limit) => resolveLimit(limit, section.redis !== undefined)),
+    redis: section.redis && resolveRedis(section.redis),
     trustedProxies: section.trustedProxies,
     origins: section.origins,
     hosts: lowerCase(section.hosts),
@@ -146,6 +149,24 @@ function resolveAccess({ rules, scopes, scopeImplies }: NonNullable<GatewaySecti
     scopes: { ...scopes },
     scopeImplies: { ...scopeImplies },
   };
+}
+
+function resolveLimit(limit: GatewaySection['limits'][number], isShared: boolean): LimitConfig {
+  return {
+    name: limit.name,
+    key: limit.key.split('+') as LimitKeyPart[],
+    match: limit.match,
+    max: limit.max,
+    windowMs: milliseconds(limit.window),
+    inFlight: limit.inFlight,
+    cost: limit.cost && { ...limit.cost },
+    // In process, counting one by one costs nothing.
+    lease: isShared ? limit.lease : undefined,
+  };
+}
+
+function resolveRedis({ url, keyPrefix, timeout }: NonNullable<GatewaySection['redis']>): RedisConfig {
+  return { url, keyPrefix, timeoutMs: milliseconds(timeout) };
 }
 
 function texts(tls: ServerEntry['tls'], pem: ResolveInput['pem']) {

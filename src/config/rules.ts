@@ -62,6 +62,9 @@ function checkGateway(gateway: ConfigFile['gateway'], ledger: Ledger): void {
   for (const [index, range] of gateway.trustedProxies.entries()) {
     if (isEverywhere(range)) ledger.warn(TRUSTS_EVERYBODY, ['gateway', 'trustedProxies', index]);
   }
+  const redisUrl = gateway.redis?.url;
+  if (redisUrl !== undefined)
+    ledger.refuse(gatewayRules.redisUrlFault(redisUrl), ['gateway', 'redis', 'url']);
   checkEach(gateway.origins, ['gateway', 'origins'], originFault, ledger);
   checkEach(gateway.hosts, ['gateway', 'hosts'], hostValueFault, ledger);
   const bodyLimit = ['gateway', 'bodyLimit'];

@@ -32,10 +32,11 @@ export function secretsOf(
     if (isFree) addUrlSecrets(secrets, value);
   }
   for (const entry of Object.values(file.mcpServers)) addServerSecrets(secrets, entry);
-  const { admin, auth, outbound } = file.gateway;
+  const { admin, auth, outbound, redis } = file.gateway;
   for (const { introspection } of auth?.issuers ?? []) add(secrets, introspection?.clientSecret);
   if (admin !== false) add(secrets, admin.token);
   addUrlSecrets(secrets, outbound.proxy);
+  addUrlSecrets(secrets, redis?.url);
   return [...secrets].sort((one, other) => other.length - one.length);
 }
 

@@ -1,11 +1,15 @@
 // What the HTTP edge remembers of a request between its steps, on Fastify's request as `edge`.
 import type { FastifyRequest } from 'fastify';
+import type { Arrival } from '../access/limits.ts';
 import type { OriginVerdict } from '../access/origin-policy.ts';
 import { ANONYMOUS, type Principal } from '../access/principal.ts';
 import { type ExchangeRecord, newRecord } from '../telemetry/exchange-record.ts';
+import { clientAddress } from './client-address.ts';
 
 export interface EdgeContext {
   readonly record: ExchangeRecord;
+  /** The request as limits see it. */
+  readonly arrival: Arrival;
   /** True once the record is going to be settled. */
   isExchange: boolean;
   principal: Principal;
@@ -23,9 +27,22 @@ declare module 'fastify' {
 export function newEdgeContext(request: FastifyRequest): EdgeContext {
   return {
     record: newRecord(request.id, performance.now()),
+    arrival: newArrival(request),
     isExchange: false,
     principal: ANONYMOUS,
     origin: { kind: 'absent' },
     headers: [],
+  };
+}
+
+function newArrival(request: FastifyRequest): Arrival {
+  let address: string | undefined;
+  return {
+    // Most requests are never asked for it.
+    get address() {
+      address ??= clientAddress(request);
+      return address;
+    },
+    storeFailed: false,
   };
 }

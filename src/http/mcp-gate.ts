@@ -1,5 +1,5 @@
 // What a request to an MCP endpoint has to pass before any of its body is read, in order.
-import type { onRequestHookHandler } from 'fastify';
+import type { onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify';
 import type { SignInAttempt } from '../access/bearer-token.ts';
 import { GatewayError } from '../errors.ts';
 import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
@@ -17,6 +17,8 @@ export interface McpGateOptions {
   readonly timing: HttpTiming;
   /** Host and Origin. */
   readonly checkCaller: onRequestHookHandler;
+  /** Undefined: no limit holds before sign-in. */
+  readonly ipGuard: onRequestAsyncHookHandler | undefined;
   /** Undefined: everyone is anonymous. */
   readonly signIn: SignIn | undefined;
   /** No new exchange begins. */
@@ -28,12 +30,13 @@ export interface McpGateOptions {
 
 const SERVER_NAME = /^[a-z](?:[a-z0-9.-]{0,30}[a-z0-9])?$/;
 
-export function mcpGate(options: McpGateOptions): onRequestHookHandler[] {
+export function mcpGate(options: McpGateOptions): (onRequestHookHandler | onRequestAsyncHookHandler)[] {
   return [
     beginExchange(options),
     refuseWhileStopping(options),
     options.checkCaller,
     answerOptions(options),
+    ...(options.ipGuard === undefined ? [] : [options.ipGuard]),
     checkMethod,
     identifyCaller(options),
     checkHeaders(options),

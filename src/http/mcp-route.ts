@@ -87,7 +87,7 @@ function newExchange(
   body: Buffer,
   options: McpRouteOptions,
 ): Exchange {
-  const { record, principal } = edge;
+  const { record, principal, arrival } = edge;
   const { budget, keepAlive, timing, isLastAnswer, openReplies } = options;
   const reply = new HttpReply({
     response,
@@ -116,6 +116,7 @@ function newExchange(
     headers,
     body,
     principal,
+    arrival,
     reply,
     clientGone: clientGone.signal,
     // Only streams ask, and a watch has a timer.

@@ -20,6 +20,7 @@ import { errorResponse } from './error-response.ts';
 import { fromFastifyError } from './fastify-error.ts';
 import { createHttpListener } from './http-listener.ts';
 import { DEFAULT_HTTP_TIMING, type HttpTiming } from './http-timing.ts';
+import { createIpGuard, type IpGuardOptions } from './ip-guard.ts';
 import { KeepAliveComments } from './keep-alive-comments.ts';
 import { registerMcpRoute } from './mcp-route.ts';
 import { challengeFor, type SignIn } from './sign-in.ts';
@@ -36,6 +37,8 @@ export interface PublicServerOptions {
   onRefused?(code: FailureCode): void;
   /** Undefined: everyone is anonymous. */
   readonly signIn?: SignIn;
+  /** What holds before sign-in; undefined: nothing. */
+  readonly ipGuard?: IpGuardOptions;
   /** True while answers should ask clients to connect anew, elsewhere; requests are still served. */
   isDraining?(): boolean;
   readonly timing?: Partial<HttpTiming>;
@@ -74,6 +77,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     logger: false,
     genReqId: () => randomUUID(),
     exposeHeadRoutes: false,
+    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     frameworkErrors: (error, request, reply) =>
       refuse(error, request as FastifyRequest, reply as FastifyReply),
   });
@@ -86,6 +90,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
   app.setNotFoundHandler({ preHandler: checkCaller }, () => {
     throw new GatewayError('path-unknown');
   });
+  const ipGuard = options.ipGuard && (await createIpGuard(app, options.ipGuard));
   const { basePath } = splitPublicUrl(config.publicUrl);
   registerMcpRoute(app, {
     basePath,
@@ -95,6 +100,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     keepAlive,
     signIn,
     checkCaller,
+    ipGuard,
     isStopping,
     isLastAnswer,
     handleExchange,

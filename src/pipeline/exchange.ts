@@ -1,5 +1,6 @@
 // One client request on its way through the gateway, as the pipeline sees it: plain values, and a reply to write to.
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Arrival } from '../access/limits.ts';
 import type { Principal } from '../access/principal.ts';
 import type { GatewayError } from '../errors.ts';
 import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
@@ -15,6 +16,7 @@ export interface Exchange {
   /** Empty for GET and DELETE. */
   readonly body: Buffer;
   readonly principal: Principal;
+  readonly arrival: Arrival;
   readonly reply: ClientReply;
   /** Aborts when the client's connection closes before the reply has ended. */
   readonly clientGone: AbortSignal;

@@ -1,6 +1,7 @@
 // One connection to Redis that nobody waits for long: every answer is due within a time; after two failures in a row
 // nothing is asked any more until a probe of our own has succeeded. It connects, and comes back, by itself.
 import { setTimeout as delay } from 'node:timers/promises';
+import { getCACertificates } from 'node:tls';
 import { type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '../telemetry/logger.ts';
 import { answerWithin } from './answer-within.ts';
@@ -13,8 +14,8 @@ export interface RedisConnectionOptions {
   readonly keyPrefix: string;
   /** Longest wait for an answer. */
   readonly timeoutMs: number;
-  /** PEM text of authorities to trust; undefined means Node's. */
-  readonly ca?: readonly string[] | undefined;
+  /** PEM text of authorities to trust besides the public ones. */
+  readonly ca?: string | undefined;
   readonly logger: Logger;
   readonly scripts: NonNullable<CommonRedisOptions['scripts']>;
   /** Asked now and then while all is well, often while it is not. It has to write: a replica that reads is no use. */
@@ -176,6 +177,8 @@ function clientOptions({ keyPrefix, ca, scripts, url }: RedisConnectionOptions) 
     retryStrategy: (attempt: number) => Math.min(50 * attempt, MAX_RECONNECT_DELAY_MS),
     // After a failover the old primary refuses writes; a new connection finds the new one.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
-    ...(url.startsWith('rediss:') && ca !== undefined ? { tls: { ca: [...ca] } } : {}),
+    ...(url.startsWith('rediss:') && ca !== undefined
+      ? { tls: { ca: [...getCACertificates('default'), ca] } }
+      : {}),
   } satisfies RedisOptions;
 }

@@ -83,6 +83,8 @@ function edgeConfig(overrides: Partial<GatewayConfig> = {}): GatewayConfig {
     insecure: false,
     auth: undefined,
     access: undefined,
+    limits: [],
+    redis: undefined,
     trustedProxies: [],
     origins: [],
     hosts: [],

@@ -198,7 +198,7 @@ describe('TLS', () => {
         ...['--tls-ca-cert-file', `${folder}/ca.pem`],
       ],
     });
-    await using trusting = await Rig.open(redis.url, { ca: [authority.cert] });
+    await using trusting = await Rig.open(redis.url, { ca: authority.cert });
     assert.deepEqual(await trusting.store.take([counter()]), { taken: true });
     await using doubting = await Rig.open(redis.url);
     assert.equal(doubting.store.available, false);

@@ -142,6 +142,8 @@ function gatewayConfig(changes: Partial<GatewayConfig>): GatewayConfig {
     insecure: false,
     auth: undefined,
     access: EVERYTHING_FOR_EVERYONE,
+    limits: [],
+    redis: undefined,
     trustedProxies: [],
     origins: [],
     hosts: [],
