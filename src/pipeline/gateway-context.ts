@@ -2,8 +2,10 @@
 // exchange.
 
 import type { AccessPolicy } from '../access/access-policy.ts';
+import type { Limits } from '../access/limits.ts';
 import type { BridgeState } from '../bridge/carried-call.ts';
 import type { LegacySessions } from '../bridge/legacy-sessions.ts';
+import type { RetryPasses } from '../bridge/retry-passes.ts';
 import type { GatewayConfig } from '../config/config.ts';
 import type { ServerCatalogue } from '../federation/server-catalogue.ts';
 import type { Server } from '../servers/server.ts';
@@ -17,6 +19,8 @@ export interface GatewayContext {
   readonly catalogue: ServerCatalogue;
   readonly sessions: LegacySessions;
   readonly bridge: BridgeState;
+  readonly limits: Limits;
+  readonly retries: RetryPasses;
   readonly logger: Logger;
   /** Aborts when the gateway drains: subscriptions end with their completion result. */
   readonly ending: AbortSignal;
