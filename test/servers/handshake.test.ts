@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
 import { GatewayError } from '../../src/errors.ts';
 import type { JsonRpcOutcome } from '../../src/protocol/json-rpc.ts';
 import { discover, eraOfDiscovery, initialize } from '../../src/servers/handshake.ts';
-import { failure } from '../support/http-rig.ts';
+import { failure, modernRig } from '../support/http-rig.ts';
 import { startRig } from '../support/stdio-rig.ts';
 
 const error = (code: number, data?: unknown): JsonRpcOutcome => ({ error: { code, message: 'no', data } });
@@ -76,4 +80,31 @@ test('a refused initialize is a failure of the server, with no word of it for cl
     assert.equal(thrown.message, 'The server is not available');
     return true;
   });
+});
+
+/** A server that answers `server/discover` with each of `answers` in turn, and then with the last for ever. */
+async function discoverAt(t: TestContext, answers: readonly JsonRpcOutcome[]) {
+  let asked = 0;
+  const server = createServer(async (request, response) => {
+    const { id } = (await json(request)) as { id: number };
+    const outcome = answers[Math.min(asked, answers.length - 1)];
+    asked += 1;
+    response.writeHead(outcome && 'error' in outcome ? 400 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const { transport } = await modernRig(t, { url: () => `http://127.0.0.1:${port}/mcp` });
+  return { discovering: discover(transport, GREETING), asked: () => asked };
+}
+
+test('a server that refuses our revision, and yet names it, is asked once more', async (t) => {
+  const refusal = error(-32022, { supported: ['2026-07-28'] });
+  const patient = await discoverAt(t, [refusal, { result: { supportedVersions: ['2026-07-28'] } }]);
+  assert.equal((await patient.discovering).era, 'modern');
+  assert.equal(patient.asked(), 2);
+  const stubborn = await discoverAt(t, [refusal]);
+  await assert.rejects(stubborn.discovering, failure('server-unavailable', 'discover-refused'));
+  assert.equal(stubborn.asked(), 2);
 });
