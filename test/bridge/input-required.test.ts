@@ -62,7 +62,8 @@ test('F23: a server is told what the client declared in this very request, less 
     config: { client: { roots: 'deny', sampling: 'allow', elicitation: 'allow' } },
   });
   const KEY = 'io.modelcontextprotocol/clientCapabilities';
-  const declared = () => (server.requests('tools/call').at(-1)?.message?.params?._meta as Members)[KEY];
+  const declared = () =>
+    (server.requests('tools/call').at(-1)?.message?.params?._meta as Members | undefined)?.[KEY];
   await using rich = new ModernClient(gateway.url, {
     capabilities: { roots: {}, sampling: {}, x: { y: 1 } },
   });
