@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test';
 import type { GatewayConfig } from '../../src/config/config.ts';
 import type { FailureCode } from '../../src/errors.ts';
 import type { HttpTiming } from '../../src/http/http-timing.ts';
+import type { IpGuardOptions } from '../../src/http/ip-guard.ts';
 import { createPublicServer, type PublicServer } from '../../src/http/server.ts';
 import type { SignIn } from '../../src/http/sign-in.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
@@ -15,6 +16,7 @@ export interface EdgeOptions {
   handle?(exchange: Exchange): Promise<void> | void;
   readonly config?: Partial<GatewayConfig>;
   readonly signIn?: SignIn;
+  readonly ipGuard?: IpGuardOptions;
   isDraining?(): boolean;
   readonly timing?: Partial<HttpTiming>;
 }
@@ -53,6 +55,7 @@ export async function startEdge(t: TestContext, options: EdgeOptions = {}): Prom
     },
     onRefused: (code) => refused.push(code),
     ...(options.signIn && { signIn: options.signIn }),
+    ...(options.ipGuard && { ipGuard: options.ipGuard }),
     isDraining: () => options.isDraining?.() ?? false,
     timing: { closeFlushMs: 50, ...options.timing },
   });
