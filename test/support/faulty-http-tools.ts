@@ -1,6 +1,7 @@
 // The tools of the faulty HTTP server: what a call asks of it, well-behaved or not. What goes wrong below the messages
 // (statuses, framing, connections) is a fault of the server: see faulty-http-server.ts.
 import type { IncomingHttpHeaders } from 'node:http';
+import { nextRound } from './faulty-rounds.ts';
 
 export type RequestId = string | number;
 export type Members = Record<string, unknown>;
@@ -93,6 +94,13 @@ const TOOL_TABLE: Readonly<Record<string, Tool>> = {
   'bad-answer': {
     description: 'Answers with neither a result nor an error.',
     run: (host) => ({ jsonrpc: '2.0', id: host.id }) as Message,
+  },
+  rounds: {
+    description: 'New era: asks each of `rounds` in turn, the last for ever if `endless`, then answers.',
+    run({ params }, args) {
+      const result = nextRound(params, args);
+      return result === undefined ? text(JSON.stringify(params.inputResponses ?? null)) : { result };
+    },
   },
   ask: {
     description: 'Asks the client `method` with `params`, then answers with what it said: in either era.',

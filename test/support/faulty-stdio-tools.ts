@@ -1,5 +1,6 @@
 // The tools of the faulty server: each misbehaves in one way, as its description says, in the call that asks for it.
 import { closeSync } from 'node:fs';
+import { nextRound } from './faulty-rounds.ts';
 
 export type RequestId = string | number;
 export type Meta = Record<string, unknown>;
@@ -235,6 +236,14 @@ const tools: Record<string, Tool> = {
         requestState: 'faulty-state-1',
       };
       host.complete(result);
+    },
+  },
+  rounds: {
+    description: 'New era: asks each of `rounds` in turn, the last for ever if `endless`, then answers.',
+    run(host, args) {
+      const result = nextRound(host.params, args);
+      if (result === undefined) answer(host, JSON.stringify(host.params.inputResponses ?? null));
+      else host.complete(result);
     },
   },
   exit: {
