@@ -196,6 +196,13 @@ const tools: Record<string, Tool> = {
       answer(host, 'said');
     },
   },
+  updated: {
+    description: 'Says that the resource `uri` changed, to all subscriptions, then answers.',
+    run(host, args) {
+      host.sendToListens('notifications/resources/updated', { uri: args.uri });
+      answer(host, 'said');
+    },
+  },
   'end-listens': {
     description: 'Ends all subscriptions, with a result if `gracefully`, then answers.',
     run(host, args) {
