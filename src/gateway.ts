@@ -90,6 +90,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     idleTimeoutMs: sessionLimits.idleTimeoutMs,
     replay: sessionLimits.replay,
     questionPatienceMs,
+    state,
   });
   const ending = new AbortController();
   const hurrying = new AbortController();

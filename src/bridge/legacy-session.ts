@@ -15,6 +15,7 @@ import type { CallOutput, StreamSink } from './call-output.ts';
 import { OpenQuestions, type QuestionOrigin } from './open-questions.ts';
 import { type EventStream, type ReplayLimits, SessionStreams } from './session-streams.ts';
 import { SessionSubscriptions } from './session-subscriptions.ts';
+import type { SessionTasks } from './session-tasks.ts';
 import { WaitingQuestions } from './waiting-questions.ts';
 
 /** One call of the client, as long as it runs. */
@@ -33,6 +34,7 @@ export interface LegacySessionOptions {
   readonly replay: ReplayLimits;
   /** How long a question that names no call waits for a stream that it could go out on. */
   readonly questionPatienceMs: number;
+  readonly tasks: SessionTasks;
 }
 
 /** A server that asks without end must not fill the gateway. */
@@ -51,6 +53,7 @@ export class LegacySession {
   /** False until `notifications/initialized`: no request and no list change goes out before (F15). */
   initialized = false;
   logLevel: string | undefined;
+  readonly tasks: SessionTasks;
   /** Aborts at the session's end, whatever ended it. */
   readonly ended = new AbortController();
   readonly #waiting: WaitingQuestions;
@@ -58,9 +61,14 @@ export class LegacySession {
   /** What belongs to no call; held, bounded, while no GET stream is open. */
   readonly #standalone: EventStream;
 
-  constructor(key: string, record: SessionRecord, { questionPatienceMs, replay }: LegacySessionOptions) {
+  constructor(
+    key: string,
+    record: SessionRecord,
+    { questionPatienceMs, replay, tasks }: LegacySessionOptions,
+  ) {
     this.key = key;
     this.record = record;
+    this.tasks = tasks;
     this.streams = new SessionStreams(replay);
     this.#waiting = new WaitingQuestions(questionPatienceMs);
     this.#standalone = this.streams.open({ holds: true });
@@ -215,7 +223,7 @@ export class LegacySession {
 
   /** The client answered; an answer to a question that is no longer open is dropped (DESIGN 2.4). */
   answer(id: JsonRpcId, outcome: JsonRpcOutcome): void {
-    const stream = this.questions.answer(id, outcome);
+    const stream = this.questions.answer(id, this.tasks.fromClient(outcome));
     if (stream !== undefined) this.#extendClockOf(stream);
   }
 

@@ -6,14 +6,17 @@ import type { ServerMessage } from '../servers/transport.ts';
 import type { SessionRecord, SessionStore } from '../state/session-store.ts';
 import { sessionLinkKey } from './choose-link.ts';
 import { LegacySession, type LegacySessionOptions } from './legacy-session.ts';
+import type { SealedState } from './sealed-state.ts';
+import { SessionTasks } from './session-tasks.ts';
 
-export interface LegacySessionsOptions extends LegacySessionOptions {
+export interface LegacySessionsOptions extends Omit<LegacySessionOptions, 'tasks'> {
   readonly idleTimeoutMs: number;
+  readonly state: SealedState;
 }
 
 export class LegacySessions {
   readonly #store: SessionStore;
-  readonly #options: LegacySessionOptions;
+  readonly #options: LegacySessionsOptions;
   readonly #live = new Map<string, { session: LegacySession; release: () => Promise<void> }>();
   readonly #releasing = new Set<Promise<void>>();
   readonly #keeper: NodeJS.Timeout;
@@ -45,7 +48,9 @@ export class LegacySessions {
       await this.#store.end(key);
       throw new GatewayError('draining');
     }
-    const session = new LegacySession(key, record, this.#options);
+    const { principal } = record;
+    const tasks = new SessionTasks(this.#options.state, { principal, server: server.slug });
+    const session = new LegacySession(key, record, { ...this.#options, tasks });
     const stop = server.onSharedMessage((message) => deliverShared(session, server, message));
     const release = () => {
       stop();

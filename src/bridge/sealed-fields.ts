@@ -71,6 +71,20 @@ export class SealedFields {
     return withRelatedTask(sealed, (id) => this.#seal('task', id));
   }
 
+  /** Params of a server's question: of a task of the client's own, only what it belongs to is the server's. */
+  sealQuestion(params: JsonObject): JsonObject {
+    return withRelatedTask(params, (id) => this.#seal('task', id));
+  }
+
+  /**
+   * The client's answer to one, or the params of a notification of its own.
+   *
+   * @throws GatewayError state-invalid for a task that is none of this caller's
+   */
+  openRelated(holder: JsonObject): JsonObject {
+    return withRelatedTask(holder, (id) => this.#open('task', id));
+  }
+
   #sealTask(task: JsonObject): JsonObject {
     if (typeof task.taskId === 'string') task.taskId = this.#seal('task', task.taskId);
     return task;

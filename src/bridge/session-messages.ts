@@ -29,9 +29,9 @@ export function relayToSession(
   } else if (message.method === 'notifications/cancelled') {
     session.withdraw(message, link);
   } else if (stream !== undefined) {
-    void stream.send(message);
+    void stream.send(session.tasks.toClient(message));
   } else {
-    session.deliver(message);
+    session.deliver(session.tasks.toClient(message));
   }
 }
 
@@ -54,7 +54,8 @@ export function relayClientNotification(
     // A modern server knows no notifications of clients.
     if (link?.peer.era !== 'legacy' || (isRoots && server.config.client.roots !== 'allow')) return;
     // Should it not arrive, the server is down or refuses us, which the next request shows.
-    link.notify({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) }).catch(() => {});
+    const opened = params === undefined ? {} : { params: session.tasks.opened(params) };
+    link.notify({ jsonrpc: '2.0', method, ...opened }).catch(() => {});
   }
 }
 
@@ -74,6 +75,6 @@ function relayQuestion(
   };
   const params = legacyQuestionParams(question.method, question.params, version);
   const known = params === undefined ? question : { ...question, params };
-  if (possible) session.ask(known, link, { stream, refuse });
+  if (possible) session.ask(session.tasks.toClient(known), link, { stream, refuse });
   else refuse(`The client did not declare what ${question.method} needs`);
 }

@@ -1,0 +1,40 @@
+// Tasks of 2025-11-25 within a session: their ids go out sealed wherever they stand, and come back opened.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { legacyHttpBehind } from '../support/legacy-http.ts';
+import type { Members, Message } from '../support/raw-client.ts';
+import { openSession } from '../support/raw-session.ts';
+
+const RELATED = 'io.modelcontextprotocol/related-task';
+const CAPABILITIES = { tools: {}, tasks: { list: {}, requests: { tools: { call: {} } } } };
+const relatedTo = (message: Message | Members | undefined) =>
+  (message as { _meta?: Record<string, Members> } | undefined)?._meta?.[RELATED]?.taskId;
+
+test('a task has one id in its result, in status notifications and in questions, and none is the server’s', async (t) => {
+  const { gateway, server } = await legacyHttpBehind(t, { persona: { capabilities: CAPABILITIES } });
+  await using session = await openSession(gateway.url, { capabilities: { elicitation: {} } });
+  const stream = await session.listen();
+  await session.tool('echo', { text: 'a link' });
+  await server.until(() => server.listening === 2);
+  server.announce({ method: 'notifications/tasks/status', params: { taskId: 'inner-1', status: 'working' } });
+  const taskId = (await stream.message())?.params?.taskId;
+  assert.equal(typeof taskId, 'string');
+  assert.notEqual(taskId, 'inner-1');
+  const params = { message: 'Go on?', _meta: { [RELATED]: { taskId: 'inner-1' } } };
+  server.announce({ id: 'q', method: 'elicitation/create', params });
+  const question = await stream.message();
+  assert.equal(relatedTo(question?.params), taskId, 'one task, one id');
+  const _meta = { [RELATED]: { taskId } };
+  await session.respond(question?.id, { result: { action: 'accept', _meta } });
+  // The shared link was asked too, and has refused.
+  const answered = await server.request(({ message }) => message?.result !== undefined);
+  assert.equal(relatedTo(answered.message?.result), 'inner-1');
+  await session.notify('notifications/progress', { progressToken: 1, progress: 1, _meta });
+  const progressed = await server.request('notifications/progress');
+  assert.equal(relatedTo(progressed.message?.params), 'inner-1');
+  await session.ask('tasks/get', { taskId });
+  assert.equal((await server.request('tasks/get')).message?.params?.taskId, 'inner-1');
+  const foreign = await session.ask('tasks/get', { taskId: 'inner-1' });
+  assert.equal(foreign.error?.code, -32602);
+  stream.abort();
+});
