@@ -15,10 +15,12 @@ import {
 import { readJson } from '../protocol/json-text.ts';
 import type { Server } from '../servers/server.ts';
 import { authorize, mayNotify, rereaders } from './authorize.ts';
+import { noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { noteFailure } from './note-failure.ts';
 import { answerHere, type RunningCall, runCall } from './session-call.ts';
+import { withinLimits } from './within-limits.ts';
 
 /** The one revision whose clients may send arrays, and how many members one may have. */
 const BATCH_VERSION = '2025-03-26';
@@ -82,9 +84,13 @@ async function answerMember(
     end: () => {},
   };
   try {
-    const answer = answerHere(exchange, { request, server: member.server, session: member.session });
-    if (answer !== undefined) output.respond(request.idText, answer, 200);
-    else await runCall(gateway, exchange, { ...member, ...authorize(exchange, access, request), output });
+    noteRequest(exchange, request, member.server);
+    const permitted = { ...member, ...authorize(exchange, access, request), output };
+    await withinLimits(gateway, exchange, permitted, async () => {
+      const answer = answerHere(permitted);
+      if (answer !== undefined) output.respond(request.idText, answer, 200);
+      else await runCall(gateway, exchange, permitted);
+    });
   } catch (thrown) {
     // One member's failure is its own answer; the others go on.
     const error = noteFailure(gateway.logger, exchange.record, thrown);

@@ -22,12 +22,13 @@ import { methodLabel } from '../protocol/methods.ts';
 import { SESSION_HEADER, VERSION_HEADER } from '../protocol/request-headers.ts';
 import type { Server } from '../servers/server.ts';
 import { withinTime } from '../servers/within-time.ts';
-import { authorize, enterView, mayNotify, rereaders } from './authorize.ts';
+import { authorize, enterView, mayNotify, type Permit, rereaders } from './authorize.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { handleBatch } from './legacy-batch.ts';
 import { answerHere, runCall, type SessionRequest } from './session-call.ts';
+import { withinLimits } from './within-limits.ts';
 
 /** A legacy client is never kept without a status longer than this (BRIDGE.md). */
 const HOLD_MS = 1_000;
@@ -47,7 +48,8 @@ export async function handleLegacyMessage(
 ): Promise<void> {
   const { server, access } = enterView(gateway, exchange);
   if (message.kind === 'request' && message.method === 'initialize') {
-    return openSession(gateway, exchange, { request: message, server, access });
+    const opening = { request: message, hidden: false, server, access };
+    return withinLimits(gateway, exchange, opening, () => openSession(gateway, exchange, opening));
   }
   const session = await sessionOf(gateway, exchange, server);
   exchange.record.protocolVersion = session?.record.version;
@@ -128,29 +130,40 @@ async function handleRequest(
   exchange: Exchange,
   call: SessionRequest,
 ): Promise<void> {
+  noteRequest(exchange, call.request, call.server);
+  // Before anything goes out: a challenge needs the status, and so does a limit.
+  const permitted = { ...call, ...authorize(exchange, call.access, call.request) };
+  await withinLimits(gateway, exchange, permitted, () => answerRequest(gateway, exchange, permitted));
+}
+
+type PermittedRequest = SessionRequest & Permit<LegacyRequest>;
+
+async function answerRequest(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  permitted: PermittedRequest,
+): Promise<void> {
   const { reply, record } = exchange;
-  const { request, server, access, session } = call;
-  const answer = answerHere(exchange, call);
+  const { request, access, session } = permitted;
+  const answer = answerHere(permitted);
   if (answer !== undefined) {
     record.outcome = 'ok';
     return reply.respond(request.idText, answer);
   }
-  // Before anything goes out: a challenge needs the status.
-  const permit = authorize(exchange, access, request);
-  if (session === undefined) return handleSessionless(gateway, exchange, { ...call, ...permit });
+  if (session === undefined) return handleSessionless(gateway, exchange, permitted);
   const stream = session.streams.open();
   stream.mayBeReread = rereaders(access, [request]);
   stream.attach(heardSink(reply, access), exchange.clientGone);
   // Who names the event stream first gets one at once; others get JSON where the answer is quick.
   if (reply.accepts.prefersEvents) reply.openStream(primingId(stream, session));
   else reply.holdFor(HOLD_MS, primingId(stream, session));
-  await runCall(gateway, exchange, { ...permit, server, access, session, stream, output: stream });
+  await runCall(gateway, exchange, { ...permitted, session, stream, output: stream });
 }
 
 async function handleSessionless(
   gateway: GatewayContext,
   exchange: Exchange,
-  { request, hidden, server, access }: SessionRequest & { hidden: boolean },
+  { request, hidden, server, access }: PermittedRequest,
 ): Promise<void> {
   const { reply } = exchange;
   const client: CallingClient = {

@@ -1,5 +1,6 @@
 // A modern client's request: no session, everything that matters is in the request itself.
 import { principalKey } from '../access/principal.ts';
+import type { ServerAccess } from '../access/server-access.ts';
 import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
 import { heardOutput } from '../bridge/heard-messages.ts';
@@ -8,11 +9,13 @@ import { GatewayError } from '../errors.ts';
 import type { ModernRequest } from '../protocol/client-message.ts';
 import { META } from '../protocol/era.ts';
 import { type JsonValue, readJson } from '../protocol/json-text.ts';
+import type { Server } from '../servers/server.ts';
 import { withinTime } from '../servers/within-time.ts';
-import { authorize, enterView } from './authorize.ts';
+import { authorize, enterView, type Permit } from './authorize.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { withinLimits } from './within-limits.ts';
 
 /** How long a modern client's status is held back for the server's first message (BRIDGE.md). */
 const HOLD_MS = 5_000;
@@ -22,11 +25,24 @@ export async function handleModernRequest(
   exchange: Exchange,
   asked: ModernRequest,
 ): Promise<void> {
-  const { reply, record, clientGone } = exchange;
   const { server, access } = enterView(gateway, exchange);
   noteRequest(exchange, asked, server);
-  record.protocolVersion = asked.meta.version;
-  const { request, hidden } = authorize(exchange, access, asked);
+  exchange.record.protocolVersion = asked.meta.version;
+  const permitted = { ...authorize(exchange, access, asked), server, access };
+  await withinLimits(gateway, exchange, permitted, () => answerRequest(gateway, exchange, permitted));
+}
+
+interface PermittedRequest extends Permit<ModernRequest> {
+  readonly server: Server;
+  readonly access: ServerAccess;
+}
+
+async function answerRequest(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  { request, hidden, server, access }: PermittedRequest,
+): Promise<void> {
+  const { reply, record, clientGone } = exchange;
   if (request.method === 'server/discover') {
     const { lists } = gateway.config;
     const { peer } = await withinTime(server.catalogueLink(), lists.timeoutMs, clientGone);

@@ -11,7 +11,7 @@ import type { JsonRpcOutcome } from '../protocol/json-rpc.ts';
 import { isLogLevel } from '../protocol/log-levels.ts';
 import { isParkable } from '../protocol/methods.ts';
 import type { Server } from '../servers/server.ts';
-import { dispatchRequest, noteRequest } from './dispatch-request.ts';
+import { dispatchRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { noteFailure } from './note-failure.ts';
@@ -64,11 +64,7 @@ export async function runCall(
 }
 
 /** What needs no server: `ping` is hop by hop, and a log level on a link that others share is kept here. */
-export function answerHere(
-  exchange: Exchange,
-  { request, server, session }: Omit<SessionRequest, 'access'>,
-): JsonRpcOutcome | undefined {
-  noteRequest(exchange, request, server);
+export function answerHere({ request, server, session }: SessionRequest): JsonRpcOutcome | undefined {
   if (request.method === 'ping') return { result: {} };
   const peer = server.lastPeer;
   if (request.method !== 'logging/setLevel' || peer === undefined) return undefined;

@@ -4,15 +4,14 @@
 import type { LimitedRequest } from '../access/limit.ts';
 import type { Admission } from '../access/limits.ts';
 import { principalKey } from '../access/principal.ts';
-import type { TargetKind } from '../access/target-pattern.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
-import { nameSourceOf } from '../protocol/request-headers.ts';
 import type { Server } from '../servers/server.ts';
+import type { Permit } from './authorize.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { subjectOf } from './request-subject.ts';
 
-export interface ChargedRequest {
-  readonly request: ClientRequest;
+export interface ChargedRequest extends Permit {
   readonly server: Server;
 }
 
@@ -38,13 +37,15 @@ export async function withinLimits<T>(
 function admit(
   { limits, retries }: GatewayContext,
   { principal, arrival }: Exchange,
-  { request, server }: ChargedRequest,
+  { request, hidden, server }: ChargedRequest,
 ): Promise<Admission> | Admission {
+  if (request.method === 'ping') return NOTHING;
   const limited: LimitedRequest = {
     address: arrival.address,
     principal,
     server: server.slug,
-    target: targetOf(request),
+    // What a caller may not know of is not counted among its uses: others would notice.
+    target: hidden ? undefined : targetOf(request),
     cost: LIST_LIKE.has(request.method) ? 'list' : 'call',
     isEndless: request.method === 'subscriptions/listen',
   };
@@ -52,7 +53,9 @@ function admit(
   return isRetry ? limits.admitFree(limited) : limits.admit(limited, arrival);
 }
 
-/** What asks, or tells us something, and makes no server work. The rest are calls: extensions among them. */
+const NOTHING: Admission = { leave() {} };
+
+/** What asks, or tells us something, and makes no server work. The rest are calls, extensions among them. */
 const LIST_LIKE: ReadonlySet<string> = new Set([
   'initialize',
   'server/discover',
@@ -66,17 +69,7 @@ const LIST_LIKE: ReadonlySet<string> = new Set([
   'logging/setLevel',
 ]);
 
-const KINDS: Readonly<Record<string, TargetKind>> = {
-  'tools/call': 'tools',
-  'prompts/get': 'prompts',
-  'resources/read': 'resources',
-  'resources/subscribe': 'resources',
-  'resources/unsubscribe': 'resources',
-};
-
-function targetOf({ method, params }: ClientRequest): LimitedRequest['target'] {
-  const kind = Object.hasOwn(KINDS, method) ? KINDS[method] : undefined;
-  const member = kind === 'resources' ? 'uri' : (nameSourceOf(method)?.member ?? 'name');
-  const name = params?.[member];
-  return kind === undefined || typeof name !== 'string' ? undefined : { kind, name };
+function targetOf(request: ClientRequest): LimitedRequest['target'] {
+  const { kind, name } = subjectOf(request) ?? {};
+  return kind === undefined || kind === 'templates' || name === undefined ? undefined : { kind, name };
 }
