@@ -10,6 +10,9 @@ import { LegacyLogLevels } from './legacy-log-levels.ts';
 import type { ParkedCall } from './parked-call.ts';
 import { TurnQueue } from './turn-queue.ts';
 
+/** A server that asks without end must not fill the gateway. */
+const MAX_HOMELESS = 100;
+
 export type HubListener = (message: ServerMessage) => void;
 
 export class LinkHub {
@@ -34,6 +37,10 @@ export class LinkHub {
     this.logLevels = new LegacyLogLevels(link);
     this.#onListChanged = onListChanged;
     this.#questionPatienceMs = questionPatienceMs;
+    void link.closed.then(() => {
+      for (const timer of this.#homeless.values()) clearTimeout(timer);
+      this.#homeless.clear();
+    });
   }
 
   /** A message of the link that its wire ties to no call. */
@@ -114,6 +121,10 @@ export class LinkHub {
     }
     if (this.#askers.size > 0) {
       this.#refuse(question, 'More than one call could have asked this');
+      return;
+    }
+    if (this.#homeless.size >= MAX_HOMELESS) {
+      this.#refuse(question, 'Too many questions wait for a call');
       return;
     }
     const timer = setTimeout(() => {
