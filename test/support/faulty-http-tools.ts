@@ -76,8 +76,10 @@ const TOOL_TABLE: Readonly<Record<string, Tool>> = {
     run: (host) => text(JSON.stringify(host.headers)),
   },
   'protocol-error': {
-    description: 'Answers with a JSON-RPC error of `code`.',
-    run: (_host, args) => ({ error: { code: Number(args.code), message: 'as you wish' } }),
+    description: 'Answers with a JSON-RPC error of `code`, and `data` if there is any.',
+    run: (_host, { code, data }) => ({
+      error: { code: Number(code), message: 'as you wish', ...(data === undefined ? {} : { data }) },
+    }),
   },
   big: {
     description: 'Answers with a text of `bytes`.',
@@ -103,7 +105,9 @@ const TOOL_TABLE: Readonly<Record<string, Tool>> = {
     },
   },
   ask: {
-    description: 'Asks the client `method` with `params`, then answers with what it said: in either era.',
+    description:
+      'Asks the client `method` with `params`, then answers with what it said: in either era. In the old one after a ' +
+      'report of progress and a log line if `busy`, with a failure if `strict` and it was refused.',
     async run(host, args) {
       const method = String(args.method ?? 'elicitation/create');
       const params = (args.params ?? {
@@ -113,7 +117,13 @@ const TOOL_TABLE: Readonly<Record<string, Tool>> = {
       }) as Members;
       if (!host.modern) {
         const { result, error } = await host.ask(method, params);
-        return text(JSON.stringify(result ?? error));
+        if (args.busy) {
+          const { progressToken } = (host.params._meta ?? {}) as Members;
+          host.send({ method: 'notifications/progress', params: { progressToken, progress: 1 } });
+          host.send({ method: 'notifications/message', params: { level: 'info', data: 'answered' } });
+        }
+        const answered = text(JSON.stringify(result ?? error));
+        return args.strict && error ? { result: { ...answered.result, isError: true } } : answered;
       }
       const { inputResponses, requestState } = host.params;
       if (inputResponses !== undefined) return text(JSON.stringify({ inputResponses, requestState }));

@@ -211,10 +211,19 @@ const tools: Record<string, Tool> = {
     },
   },
   ask: {
-    description: 'Old era: asks the client `method` with `params` under `id`, answers with what it said.',
+    description:
+      'Old era: asks the client `method` with `params` under `id`, answers with what it said: after a report of ' +
+      'progress and a log line if `busy`, with a failure if `strict` and it was refused.',
     run(host, args) {
       const id = (args.id as RequestId | undefined) ?? `ask-${host.id}`;
-      host.ask(id, ({ result, error }) => answer(host, JSON.stringify(result ?? error)));
+      host.ask(id, ({ result, error }) => {
+        if (args.busy) {
+          progress(host, host.token, 1);
+          host.send({ method: 'notifications/message', params: { level: 'info', data: 'answered' } });
+        }
+        const content = [{ type: 'text', text: JSON.stringify(result ?? error) }];
+        host.complete({ content, ...(args.strict && error ? { isError: true } : {}) });
+      });
       host.send({ id, method: String(args.method ?? 'roots/list'), params: (args.params as Meta) ?? {} });
     },
   },
