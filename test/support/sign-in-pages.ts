@@ -132,7 +132,7 @@ function page(title: string, body: string): string {
   body { font: 16px/1.5 system-ui, sans-serif; max-width: 26rem; margin: 12vh auto; padding: 0 1rem; color: #222 }
   label, button { display: block; margin: 1rem 0 } input { font: inherit; width: 100%; padding: .4rem; box-sizing: border-box }
   button { font: inherit; padding: .4rem 1.2rem; display: inline-block } em { color: #06c } [role=alert] { color: #b00 }
-  </style><h1>${title}</h1>${body}</html>`;
+  </style><main><h1>${title}</h1>${body}</main></html>`;
 }
 
 function escapeHtml(value: string): string {
