@@ -20,13 +20,12 @@ import { createOutbound } from './servers/http/outbound.ts';
 import { transportOpener } from './servers/open-transport.ts';
 import type { ClientIdentity } from './servers/peer.ts';
 import { Server } from './servers/server.ts';
+import { createStore } from './state/create-store.ts';
 import { MemorySessionStore } from './state/memory-session-store.ts';
-import { MemoryStore } from './state/memory-store.ts';
-import { RedisStore } from './state/redis-store.ts';
-import type { Store } from './state/store.ts';
 import { logExchange } from './telemetry/exchange-log.ts';
 import { createLogger, type Logger } from './telemetry/logger.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { RefusalSampler } from './telemetry/refusal-sampler.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -74,7 +73,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       new Server({ config: server, identity, openTransport, logger }),
     ]),
   );
-  const store = createStore(config.gateway, logger);
+  const store = createStore(config.gateway, { logger, metrics });
   const fallbacks = metrics.counter(
     'portico_limit_fallbacks_total',
     'Requests whose limits were counted in this process because Redis did not answer',
@@ -117,6 +116,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     context.bridge.lanes.follow(server);
   }
 
+  const refusals = new RefusalSampler();
   let listening = false;
   let inFlight = 0;
   let closing: Promise<void> | undefined;
@@ -140,11 +140,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     onRefused: (code) => metrics.countRefusal(code),
     onSettled(record) {
       metrics.observeExchange(record);
-      logExchange(logger, record);
+      const suppressed = refusals.admit(record);
+      if (suppressed !== undefined) logExchange(logger, record, suppressed);
     },
   });
   watchState(metrics, context, publicServer);
-  watchStore(metrics, store);
   const adminServer = await adminServerFor(config, { logger, metrics, status, isReady });
 
   function status(): unknown {
@@ -255,23 +255,6 @@ function watchState(
     name: 'portico_buffered_bytes',
     help: 'Bytes held for all exchanges; gateway.maxBuffered bounds them',
     read: () => edge.bufferedBytes,
-  });
-}
-
-function createStore({ redis, outbound }: Config['gateway'], logger: Logger): Store {
-  return redis === undefined ? new MemoryStore() : new RedisStore({ ...redis, ca: outbound.ca, logger });
-}
-
-function watchStore(metrics: Metrics, store: Store): void {
-  metrics.watch({
-    name: 'portico_store_available',
-    help: 'Whether the store that replicas share answers: 1, or 0',
-    read: () => (store.available ? 1 : 0),
-  });
-  metrics.watch({
-    name: 'portico_replicas',
-    help: 'Replicas that share the store, as last heard',
-    read: () => store.replicas,
   });
 }
 

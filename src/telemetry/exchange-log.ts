@@ -4,7 +4,8 @@ import type { Logger } from './logger.ts';
 
 const MAX_TARGET_LENGTH = 200;
 
-export function logExchange(logger: Logger, record: ExchangeRecord): void {
+/** @param suppressed lines like it that were left out before it */
+export function logExchange(logger: Logger, record: ExchangeRecord, suppressed = 0): void {
   const { httpStatus, outcome } = record;
   const line = {
     exchange: record.id,
@@ -18,6 +19,7 @@ export function logExchange(logger: Logger, record: ExchangeRecord): void {
     outcome,
     reason: record.reason,
     rule: record.rule,
+    suppressed: suppressed === 0 ? undefined : suppressed,
     ms: rounded(record.durationMs),
     upstreamMs: rounded(record.upstreamMs),
   };
