@@ -12,6 +12,8 @@ import type { LegacySession } from './legacy-session.ts';
 export interface LinkChooser {
   /** A message of a session's own link that its wire ties to no call. */
   onSessionMessage(session: LegacySession, message: ServerMessage, link: ServerLink): void;
+  /** A session has to give up its link to others: it ends, and its client starts a new one. */
+  endSession(session: LegacySession): void;
   /** The same of a principal's link. `owner` is what `linkOwner` makes of its key. */
   onPrincipalMessage(message: ServerMessage, link: ServerLink, owner: string): void;
 }
@@ -25,7 +27,7 @@ export async function chooseLink(
   server: Server,
   client: CallingClient,
   request: ClientRequest,
-  { onSessionMessage, onPrincipalMessage }: LinkChooser,
+  { onSessionMessage, onPrincipalMessage, endSession }: LinkChooser,
 ): Promise<ServerLink> {
   const { session } = client;
   const own = session && server.peekOwnLink(sessionLinkKey(session));
@@ -56,6 +58,11 @@ export async function chooseLink(
   return server.ownLink({
     key: sessionLinkKey(session),
     pinned: true,
+    giveWay() {
+      if (session.busy) return false;
+      endSession(session);
+      return true;
+    },
     clientCapabilities: toLegacy ? declared : normal,
     offeredVersion: client.version,
     onUnsolicited: (message, link) => onSessionMessage(session, message, link),

@@ -67,6 +67,7 @@ async function dispatchOnce(
       if (link.peer.era === 'modern') return gateway.bridge.lanes.receive(message, link);
       relayToSession(session, message, { link, server: server.config, stream: undefined });
     },
+    endSession: (session) => void gateway.sessions.end(session),
     onPrincipalMessage(message, link, owner) {
       if (answerFixedRoots(message, link, server.config)) return;
       gateway.bridge.lanes.receive(message, link);

@@ -5,6 +5,8 @@ import type { ServerLink } from './server-link.ts';
 export interface LinkPoolLimits {
   readonly maxLinks: number;
   readonly idleTimeoutMs: number;
+  /** How long a held link has to have been idle before it is asked for: a client between two calls is not gone. */
+  readonly idleEnoughMs?: number;
 }
 
 interface Entry {
@@ -12,9 +14,21 @@ interface Entry {
   /** Breaks the start off; once the link is open it means nothing. */
   readonly starting: AbortController;
   link: ServerLink | undefined;
+  readonly place: LinkPlace;
+}
+
+/** What holds a link's place in the pool. */
+export interface LinkPlace {
   /** Kept open although unused: a session's link lives as long as its session, the catalogue's always. */
   readonly pinned: boolean;
+  /**
+   * Asked of a pinned link that is idle when there is no place for another: true gives it up, and whoever held it has
+   * seen to what that means. Without it the link never gives way.
+   */
+  giveWay?(): boolean;
 }
+
+const IDLE_ENOUGH_MS = 10_000;
 
 export class LinkPool {
   readonly #limits: LinkPoolLimits;
@@ -53,16 +67,16 @@ export class LinkPool {
   acquire(
     key: string,
     start: (signal: AbortSignal) => Promise<ServerLink>,
-    pinned: boolean,
+    place: LinkPlace,
   ): Promise<ServerLink> {
     const entry = this.#entries.get(key);
     if (entry !== undefined && (entry.link === undefined || entry.link.open)) return entry.started;
     if (this.#closed) return Promise.reject(new GatewayError('draining'));
-    if (entry === undefined && this.#entries.size >= this.#limits.maxLinks && !this.#evictIdle()) {
-      const text = 'Every connection to this server is in use; try again later';
+    if (entry === undefined && this.#entries.size >= this.#limits.maxLinks && !this.#makePlace()) {
+      const text = 'Every connection to this server belongs to a session or a call; try again later';
       return Promise.reject(new GatewayError('no-capacity', { text, retryAfterMs: 5_000 }));
     }
-    return this.#start(key, start, pinned);
+    return this.#start(key, start, place);
   }
 
   /** Closes the link under `key`; a start that is under way is broken off. */
@@ -104,11 +118,11 @@ export class LinkPool {
   #start(
     key: string,
     start: (signal: AbortSignal) => Promise<ServerLink>,
-    pinned: boolean,
+    place: LinkPlace,
   ): Promise<ServerLink> {
     const starting = new AbortController();
     const started = start(starting.signal);
-    const entry: Entry = { started, starting, link: undefined, pinned };
+    const entry: Entry = { started, starting, link: undefined, place };
     this.#entries.set(key, entry);
     started.then(
       (link) => {
@@ -123,15 +137,19 @@ export class LinkPool {
     return started;
   }
 
-  #evictIdle(): boolean {
-    let oldest: [string, Entry] | undefined;
-    for (const candidate of this.#entries) {
-      const { link, pinned } = candidate[1];
-      if (pinned || link === undefined || !link.idle) continue;
-      if (oldest?.[1].link === undefined || link.idleSince < oldest[1].link.idleSince) oldest = candidate;
-    }
-    if (oldest === undefined) return false;
-    this.#closeInBackground(oldest[0], oldest[1]);
+  /** Closes the link that has been idle longest: first of those nobody holds, then of those whose holder lets go. */
+  #makePlace(): boolean {
+    const idle = [...this.#entries].flatMap(([key, entry]) =>
+      entry.link?.idle === true ? [{ key, entry, idleSince: entry.link.idleSince }] : [],
+    );
+    idle.sort((one, other) => one.idleSince - other.idleSince);
+    const idleEnough = performance.now() - (this.#limits.idleEnoughMs ?? IDLE_ENOUGH_MS);
+    const found =
+      idle.find(({ entry }) => !entry.place.pinned) ??
+      idle.find(({ entry, idleSince }) => idleSince < idleEnough && entry.place.giveWay?.() === true);
+    if (found === undefined) return false;
+    // Its holder may have closed it already.
+    if (this.#entries.get(found.key) === found.entry) this.#closeInBackground(found.key, found.entry);
     return true;
   }
 
@@ -143,8 +161,8 @@ export class LinkPool {
     }
     const idleBefore = performance.now() - this.#limits.idleTimeoutMs;
     for (const [key, entry] of this.#entries) {
-      const { link, pinned } = entry;
-      if (pinned || link === undefined || !link.idle || link.idleSince > idleBefore) continue;
+      const { link, place } = entry;
+      if (place.pinned || link === undefined || !link.idle || link.idleSince > idleBefore) continue;
       this.#closeInBackground(key, entry);
     }
   }

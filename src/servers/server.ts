@@ -6,7 +6,7 @@ import type { JsonObject } from '../protocol/json-text.ts';
 import { LIST_CHANGES } from '../protocol/list-changes.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Connector, type ConnectorOptions, type LinkTerms } from './connector.ts';
-import { LinkPool } from './link-pool.ts';
+import { type LinkPlace, LinkPool } from './link-pool.ts';
 import { watchLists } from './list-watch.ts';
 import type { Peer } from './peer.ts';
 import { probeEra } from './probe-era.ts';
@@ -20,11 +20,9 @@ const CATALOGUE_KEY = 'catalogue';
 const REOPEN_AFTER_MS = 250;
 const ASK_AGAIN_AFTER_MS = 10_000;
 
-export interface OwnLinkRequest extends LinkTerms {
+export interface OwnLinkRequest extends LinkTerms, LinkPlace {
   /** Principal or session; links are never shared across keys. */
   readonly key: string;
-  /** True for a session's link, which lives as long as the session. */
-  readonly pinned: boolean;
   onUnsolicited?(message: ServerMessage, link: ServerLink): void;
 }
 
@@ -83,12 +81,12 @@ export class Server {
       if (isMain) this.#keepWatch(link);
       return link;
     };
-    return this.#pool.acquire(`${CATALOGUE_KEY} ${key}`, start, isMain);
+    return this.#pool.acquire(`${CATALOGUE_KEY} ${key}`, start, { pinned: isMain });
   }
 
   /** A link that belongs to one principal or one session. */
   ownLink(request: OwnLinkRequest): Promise<ServerLink> {
-    return this.#pool.acquire(request.key, (signal) => this.#open(request, signal), request.pinned);
+    return this.#pool.acquire(request.key, (signal) => this.#open(request, signal), request);
   }
 
   /** The link of that key if it is open now; asking starts nothing. */
@@ -136,7 +134,10 @@ export class Server {
     await this.#pool.close();
   }
 
-  async #open(request: Omit<OwnLinkRequest, 'key' | 'pinned'>, signal: AbortSignal): Promise<ServerLink> {
+  async #open(
+    request: Omit<OwnLinkRequest, 'key' | keyof LinkPlace>,
+    signal: AbortSignal,
+  ): Promise<ServerLink> {
     await this.#awaitBackoff(signal);
     this.#starts += 1;
     const startedAt = performance.now();

@@ -1,6 +1,7 @@
 // What a client sees of a server that fails: an error that carries its id, soon, and nothing of the server's own words.
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
 import { startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import { legacyHttpBehind } from '../support/legacy-http.ts';
 import { RawClient } from '../support/raw-client.ts';
@@ -73,7 +74,10 @@ describe('a server that does not start', () => {
     }
     await server.listen();
     let listed = await client.ask('tools/list');
-    while (listed.result === undefined) listed = await client.ask('tools/list');
+    await eventually('the server is reached', async () => {
+      listed = await client.ask('tools/list');
+      return listed.result !== undefined;
+    });
     assert.equal(await client.tool('echo', { text: 'up' }), 'up');
     assert.equal((await gateway.status()).servers.faulty?.lastError, null, 'F11: no flag is left');
   });
@@ -89,7 +93,8 @@ describe('a server that dies', () => {
         const answer = await client.start('tools/call', { name: 'never', arguments: {} }, { id }).answer;
         return answer.isStream ? await answer.messages() : [await answer.json()];
       });
-      while ((await gateway.status()).servers.faulty?.inFlight !== 3);
+      const inFlight = async () => (await gateway.status()).servers.faulty?.inFlight;
+      await eventually('three calls are in flight', async () => (await inFlight()) === 3);
       const [child] = gateway.children();
       const killedAt = performance.now();
       process.kill(child ?? 0, 'SIGKILL');
@@ -107,7 +112,12 @@ describe('a server that dies', () => {
   test('F09: a child that answers one call and exits serves the next one with a new child', async (t) => {
     const gateway = await started(t, { stdio: { switches: ['--exit-after=1'], isolation: 'shared' } });
     await using client = new ModernClient(gateway.url);
-    for (const text of ['one', 'two']) assert.equal(await client.tool('echo', { text }), text);
+    const starts = async () => Number((await gateway.status()).servers.faulty?.starts);
+    const before = await starts();
+    assert.equal(await client.tool('echo', { text: 'one' }), 'one');
+    // Until its exit is noticed, a call is written to a child that will never read it.
+    await eventually('a new child was started', async () => (await starts()) > before);
+    assert.equal(await client.tool('echo', { text: 'two' }), 'two');
   });
 
   test('F08: once the stream is open, the failure is its last event', async (t) => {

@@ -74,12 +74,12 @@ async function openPool(t: TestContext, limits: Partial<LinkPoolLimits> = {}): P
 test('F12: whoever asks while a link starts shares the one start', async (t) => {
   const { pool, start } = await openPool(t);
   const one = start();
-  const callers = [1, 2, 3].map(() => pool.acquire('a', one.run, false));
+  const callers = [1, 2, 3].map(() => pool.acquire('a', one.run, { pinned: false }));
   assert.equal(pool.starting, 1);
   const opened = one.finish();
   assert.deepEqual(await Promise.all(callers), [opened, opened, opened]);
   assert.equal(one.signals.length, 1);
-  assert.equal(await pool.acquire('a', one.run, false), opened);
+  assert.equal(await pool.acquire('a', one.run, { pinned: false }), opened);
   assert.equal(pool.peek('a'), opened);
   assert.equal(pool.starting, 0);
 });
@@ -87,11 +87,14 @@ test('F12: whoever asks while a link starts shares the one start', async (t) => 
 test('a start that fails is told to all who wait, and tried again by the next', async (t) => {
   const { pool, start } = await openPool(t);
   const bad = start();
-  const callers = [pool.acquire('a', bad.run, false), pool.acquire('a', bad.run, false)];
+  const callers = [
+    pool.acquire('a', bad.run, { pinned: false }),
+    pool.acquire('a', bad.run, { pinned: false }),
+  ];
   bad.fail(new Error('no'));
   for (const caller of callers) await assert.rejects(caller, /no/);
   const good = start();
-  const retried = pool.acquire('a', good.run, false);
+  const retried = pool.acquire('a', good.run, { pinned: false });
   const opened = good.finish();
   assert.equal(await retried, opened);
 });
@@ -106,7 +109,7 @@ test('F12: a release breaks a start off, and a link that comes of it all the sam
       broken = signal;
       return late.promise;
     },
-    true,
+    { pinned: true },
   );
   const released = pool.release('session');
   assert.equal(broken?.aborted, true);
@@ -120,10 +123,10 @@ test('F12: a release breaks a start off, and a link that comes of it all the sam
 test('F12: the next start after a release is a new one, and the old one cannot take its place', async (t) => {
   const { pool, link, start } = await openPool(t);
   const old = Promise.withResolvers<ServerLink>();
-  const abandoned = pool.acquire('a', () => old.promise, false);
+  const abandoned = pool.acquire('a', () => old.promise, { pinned: false });
   const released = pool.release('a');
   const fresh = start();
-  const acquired = pool.acquire('a', fresh.run, false);
+  const acquired = pool.acquire('a', fresh.run, { pinned: false });
   const opened = fresh.finish();
   assert.equal(await acquired, opened);
   old.resolve(link());
@@ -136,21 +139,21 @@ test('F12: the next start after a release is a new one, and the old one cannot t
 test('closing the pool breaks off what starts, and refuses who comes', async (t) => {
   const { pool, start } = await openPool(t);
   const one = start();
-  const starting = pool.acquire('a', one.run, false);
+  const starting = pool.acquire('a', one.run, { pinned: false });
   await Promise.all([pool.close(), assert.rejects(starting, failure('draining'))]);
-  await assert.rejects(pool.acquire('b', start().run, false), failure('draining'));
+  await assert.rejects(pool.acquire('b', start().run, { pinned: false }), failure('draining'));
 });
 
 test('a link that died makes room for another under its key', async (t) => {
   const { pool, start } = await openPool(t);
   const first = start();
-  const opened = pool.acquire('a', first.run, true);
+  const opened = pool.acquire('a', first.run, { pinned: true });
   const dead = first.finish();
   await opened;
   await dead.close();
   assert.equal(pool.peek('a'), undefined);
   const second = start();
-  const again = pool.acquire('a', second.run, true);
+  const again = pool.acquire('a', second.run, { pinned: true });
   const alive = second.finish();
   assert.equal(await again, alive);
 });
@@ -159,7 +162,7 @@ test('at the cap an idle link gives way; a pinned or a busy one does not', async
   const { pool, start } = await openPool(t);
   const open = async (key: string, pinned: boolean) => {
     const starting = start();
-    const opened = pool.acquire(key, starting.run, pinned);
+    const opened = pool.acquire(key, starting.run, { pinned });
     starting.finish();
     return opened;
   };
@@ -178,10 +181,42 @@ test('at the cap an idle link gives way; a pinned or a busy one does not', async
   assert.equal(last.open, true);
 });
 
+test('at the cap a held link gives way where its holder lets go, the one idle longest first', async (t) => {
+  const { pool, start } = await openPool(t, { idleEnoughMs: 0 });
+  const asked: string[] = [];
+  const open = async (key: string, lets: boolean) => {
+    const starting = start();
+    const giveWay = () => {
+      asked.push(key);
+      return lets;
+    };
+    const opened = pool.acquire(key, starting.run, { pinned: true, giveWay });
+    starting.finish();
+    return opened;
+  };
+  const kept = await open('kept', false);
+  const given = await open('given', true);
+  const next = await open('next', true);
+  assert.deepEqual(asked, ['kept', 'given']);
+  assert.deepEqual([kept.open, given.open, next.open], [true, false, true]);
+});
+
+test('a held link that was used a moment ago is not asked for', async (t) => {
+  const { pool, start } = await openPool(t, { maxLinks: 1 });
+  const starting = start();
+  const opened = pool.acquire('held', starting.run, { pinned: true, giveWay: () => assert.fail('asked') });
+  starting.finish();
+  await opened;
+  await assert.rejects(pool.acquire('other', start().run, { pinned: true }), failure('no-capacity'));
+});
+
 test('an unused link is closed after its time, a pinned one never', async (t) => {
   const { pool, start } = await openPool(t, { idleTimeoutMs: 50 });
   const starts = [start(), start()] as const;
-  const opened = [pool.acquire('pinned', starts[0].run, true), pool.acquire('idle', starts[1].run, false)];
+  const opened = [
+    pool.acquire('pinned', starts[0].run, { pinned: true }),
+    pool.acquire('idle', starts[1].run, { pinned: false }),
+  ];
   for (const one of starts) one.finish();
   const [pinned, idle] = await Promise.all(opened);
   while (idle?.open) await delay(10);

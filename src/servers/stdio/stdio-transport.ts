@@ -109,8 +109,9 @@ export class StdioTransport implements ServerTransport {
     this.firstOutput = this.#listen();
   }
 
+  /** False as soon as it takes no more calls; what the process said before its end may still be on its way. */
   get open(): boolean {
-    return this.#state !== 'closed';
+    return this.#state === 'open';
   }
 
   get stats(): StdioStats {
@@ -186,7 +187,7 @@ export class StdioTransport implements ServerTransport {
   }
 
   async #send(call: UpstreamCall): Promise<JsonRpcOutcome> {
-    if (this.#state !== 'open') throw processEnded('it had ended before');
+    if (this.#state !== 'open') throw processEnded('it had ended before', 'never-sent');
     let frame: QueuedFrame | undefined;
     const pending = this.#calls.open(call, (aborted) => this.#cancel(aborted, frame));
     try {
@@ -278,9 +279,9 @@ interface Ending {
   readonly atOnce?: boolean;
 }
 
-function processEnded(words: string): GatewayError {
+function processEnded(words: string, reason = 'process-ended'): GatewayError {
   const text = 'The server process ended';
-  return new GatewayError('server-unavailable', { text, reason: 'process-ended', cause: new Error(words) });
+  return new GatewayError('server-unavailable', { text, reason, cause: new Error(words) });
 }
 
 function describeExit({ code, signal }: ChildExit): string {
