@@ -1,7 +1,6 @@
 // The composition root: makes everything, wires it, and ends it in reverse order.
 import { createAccessPolicy } from './access/access-policy.ts';
 import { createAuthenticator } from './access/authenticator.ts';
-import { isLoopbackHost } from './access/host-policy.ts';
 import { Limits } from './access/limits.ts';
 import { LegacySessions } from './bridge/legacy-sessions.ts';
 import { LinkHubs } from './bridge/link-hub.ts';
@@ -9,6 +8,7 @@ import { LogLanes } from './bridge/log-lane.ts';
 import { ParkedCalls } from './bridge/parked-calls.ts';
 import { RetryPasses } from './bridge/retry-passes.ts';
 import { SealedState } from './bridge/sealed-state.ts';
+import { isLoopbackHost } from './config/addresses.ts';
 import type { Config } from './config/config.ts';
 import { ServerCatalogue } from './federation/server-catalogue.ts';
 import { type AdminServer, createAdminServer } from './http/admin-server.ts';

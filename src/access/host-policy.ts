@@ -1,5 +1,6 @@
 // Which Host values are ours: with the origin policy, the guard against DNS rebinding. Pure.
 import { isIP } from 'node:net';
+import { isLoopbackHost } from '../config/addresses.ts';
 
 export interface HostPolicy {
   /** `name:port`, lower case; `name:` for the default ports, `name:*` for any. */
@@ -49,12 +50,6 @@ export function checkHost(header: string | undefined, policy: HostPolicy): HostV
     (policy.loopback && isLoopbackHost(name)) ||
     (policy.addresses && isIP(bare(name)) !== 0);
   return isOurs ? 'allowed' : 'refused';
-}
-
-/** `localhost`, 127.0.0.0/8 and ::1, the last with or without brackets. */
-export function isLoopbackHost(host: string): boolean {
-  const name = bare(host);
-  return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
 }
 
 function keyOf(text: string, portWhenNone: string): string {

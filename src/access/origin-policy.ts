@@ -1,6 +1,6 @@
 // Which browsers' origins may talk to us. Pure; the same verdict makes the 403 and the CORS headers, so the two
 // cannot disagree.
-import { isLoopbackHost } from './host-policy.ts';
+import { isLoopbackHost } from '../config/addresses.ts';
 
 export interface OriginPolicy {
   /** Origins as `scheme://host:port`, lower case, the port always there; or `null`. */

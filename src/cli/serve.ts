@@ -1,5 +1,4 @@
 // `portico serve`: load the config, start the gateway, and end it when the process is told to end.
-import type { ConfigProblem } from '../config/config-problem.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { type Output, problemLines } from './check.ts';
@@ -22,7 +21,7 @@ export async function serve({ file, listen, env, stdout, stderr }: ServeOptions)
     stderr.write(problemLines(loaded.problems));
     return 1;
   }
-  stderr.write(problemLines(loaded.warnings as ConfigProblem[]));
+  stderr.write(problemLines(loaded.warnings));
   const { config } = loaded;
   const logger = createLogger({ level: config.gateway.log.level, secrets: config.secrets });
   const gateway = await createGateway({ config, version: await readVersion(), logger });
@@ -32,12 +31,21 @@ export async function serve({ file, listen, env, stdout, stderr }: ServeOptions)
     stdout.write(welcome(config, addresses));
     return await told.exitCode;
   } catch (thrown) {
-    stderr.write(`portico: cannot start: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
+    stderr.write(`portico: cannot start: ${whyNot(thrown)}\n`);
     return 1;
   } finally {
     await gateway.close();
     told.stop();
   }
+}
+
+/** A port that is taken is the usual reason. */
+function whyNot(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const isTaken = 'code' in thrown && thrown.code === 'EADDRINUSE';
+  return isTaken
+    ? `${thrown.message}; another program has this port, choose one with --port or in gateway.listen`
+    : thrown.message;
 }
 
 /** The first signal drains, a second one hurries. A failure that nobody caught ends the process too, in order. */

@@ -10,17 +10,24 @@ export interface ListenAddresses {
 export function welcome({ servers, gateway }: Config, addresses: ListenAddresses): string {
   const base = gateway.listen.port === 0 ? (addresses.public[0] ?? gateway.publicUrl) : gateway.publicUrl;
   const lines = [
-    ...addresses.public.map((url) => `Portico listens on   ${url}/mcp`),
+    ...addresses.public.flatMap((url) =>
+      pathsOf(servers).map((path) => `Portico listens on   ${url}${path}`),
+    ),
     ...addresses.admin.map((url) => `Admin listens on     ${url}`),
   ];
-  const block = JSON.stringify({ mcpServers: Object.fromEntries(entries(servers, base)) }, null, 2);
-  return `${lines.join('\n')}\n\nPaste into your MCP client:\n${block}\n`;
+  const entries = pathsOf(servers).map((path) => [
+    path.slice('/mcp/'.length) || 'portico',
+    { type: 'http', url: base + path },
+  ]);
+  const block = JSON.stringify({ mcpServers: Object.fromEntries(entries) }, null, 2);
+  const signIn =
+    gateway.auth === undefined
+      ? ''
+      : 'It signs in by itself, or sends an API key as "Authorization: Bearer ...".\n';
+  return `${lines.join('\n')}\n\nPaste into your MCP client:\n${block}\n${signIn}`;
 }
 
 /** One endpoint where there is one server; several are reached one by one. */
-function entries(servers: Config['servers'], base: string): [string, object][] {
-  const single = servers.length <= 1;
-  return single
-    ? [['portico', { type: 'http', url: `${base}/mcp` }]]
-    : servers.map(({ slug }) => [slug, { type: 'http', url: `${base}/mcp/${slug}` }]);
+function pathsOf(servers: Config['servers']): string[] {
+  return servers.length <= 1 ? ['/mcp'] : servers.map(({ slug }) => `/mcp/${slug}`);
 }

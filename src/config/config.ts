@@ -29,14 +29,13 @@ export interface ClientFeaturePolicy {
 }
 
 interface ServerCommon {
-  /** [a-z]([a-z0-9.-]*[a-z0-9])?, at most 32 characters: the path segment and the default prefix. */
+  /** [a-z]([a-z0-9.-]*[a-z0-9])?, at most 32 characters: the path segment. */
   readonly slug: string;
   /** The name as the file has it. */
   readonly name: string;
   readonly protocol: ProtocolChoice;
   readonly isolation: Isolation;
   readonly client: ClientFeaturePolicy;
-  readonly prefix: string;
   readonly startTimeoutMs: number;
   readonly callTimeoutMs: number;
   readonly maxCallTimeMs: number;
@@ -105,7 +104,7 @@ export interface GatewayConfig {
     readonly replay: { readonly bytes: number; readonly forMs: number };
   };
   readonly parked: { readonly timeoutMs: number; readonly max: number; readonly maxPerPrincipal: number };
-  readonly lists: { readonly timeoutMs: number; readonly staleForMs: number; readonly ttlMs: number };
+  readonly lists: { readonly timeoutMs: number; readonly ttlMs: number };
   readonly outbound: {
     readonly proxy: string | undefined;
     /** PEM text of extra certificate authorities. */

@@ -10,6 +10,7 @@ import {
   duration,
   flag,
   integer,
+  later,
   list,
   section,
   standingSection,
@@ -142,7 +143,7 @@ const stateKeys = {
       replay: standingSection(
         {
           bytes: byteSize({
-            description: 'Most bytes kept of one stream; 0b keeps none.',
+            description: 'Most bytes kept of one session, over all its streams; 0b keeps none.',
             default: '1mb',
             zero: true,
           }),
@@ -170,12 +171,17 @@ const stateKeys = {
   ),
   lists: standingSection(
     {
-      timeout: duration({ description: 'How long a merged list waits for slow servers.', default: '10s' }),
-      staleFor: duration({
-        description: 'How long the last known list of a server that is down is still shown.',
-        default: '5m',
-        zero: true,
+      timeout: duration({
+        description: 'How long `initialize` and `server/discover` wait for a server that is still starting.',
+        default: '10s',
       }),
+      staleFor: later(
+        duration({
+          description: 'How long the last known list of a server that is down is still shown.',
+          default: '5m',
+          zero: true,
+        }),
+      ),
       ttl: duration({
         description: 'How long clients are told that they may keep a list.',
         default: '30s',
@@ -224,7 +230,7 @@ const hostKeys = {
         default: 'info',
       }),
     },
-    { description: 'JSON lines on standard output.' },
+    { description: 'JSON lines on standard error.' },
   ),
 };
 

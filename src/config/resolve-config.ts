@@ -66,7 +66,6 @@ function commonPart(name: string, entry: ServerEntry) {
       roots: typeof roots === 'string' ? roots : roots.map((root) => ({ ...root })),
     },
     // Dots are for paths: clients refuse them in names.
-    prefix: entry.prefix ?? slug.replaceAll('.', '_'),
     startTimeoutMs: milliseconds(entry.startTimeout),
     callTimeoutMs: Math.min(milliseconds(entry.callTimeout), maxCallTimeMs),
     maxCallTimeMs,
@@ -124,7 +123,6 @@ function resolveGateway(section: GatewaySection, pem: ResolveInput['pem']): Gate
     },
     lists: {
       timeoutMs: milliseconds(lists.timeout),
-      staleForMs: milliseconds(lists.staleFor),
       ttlMs: milliseconds(lists.ttl),
     },
     outbound: { proxy: outbound.proxy, ca: outbound.ca === undefined ? undefined : pem.get(outbound.ca) },

@@ -136,15 +136,6 @@ const linkKeys = {
     default: 'auto',
   }),
   client: clientSchema,
-  prefix: Type.Optional(
-    text({
-      description:
-        'What stands before its tool and prompt names where several servers are served as one; "" for nothing. ' +
-        'Default: the slug of its name.',
-      pattern: '^[A-Za-z0-9_-]{0,32}$',
-      words: 'at most 32 letters, digits, _ or -',
-    }),
-  ),
 };
 
 const boundKeys = {
@@ -194,6 +185,15 @@ const boundKeys = {
 };
 
 const laterKeys = {
+  prefix: later(
+    text({
+      description:
+        'What stands before its tool and prompt names where several servers are served as one; "" for nothing. ' +
+        'Default: the slug of its name.',
+      pattern: '^[A-Za-z0-9_-]{0,32}$',
+      words: 'at most 32 letters, digits, _ or -',
+    }),
+  ),
   tools: later(
     section(
       {

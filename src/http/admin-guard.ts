@@ -1,12 +1,15 @@
 // Who may see more of the admin listener than its probes.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { onRequestHookHandler } from 'fastify';
-import { adminHostPolicy, isLoopbackHost } from '../access/host-policy.ts';
+import { adminHostPolicy } from '../access/host-policy.ts';
+import { isLoopbackHost } from '../config/addresses.ts';
 import type { GatewayConfig } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import { hostProblem } from './check-caller.ts';
 
 type AdminConfig = NonNullable<GatewayConfig['admin']>;
+
+const HOST_REFUSED = 'This Host is not allowed here; see gateway.admin.hosts';
 
 /** Host and Origin: a page of another site must not reach this through the operator's browser. */
 export function adminCallerCheck({ hosts }: AdminConfig): onRequestHookHandler {
@@ -17,7 +20,9 @@ export function adminCallerCheck({ hosts }: AdminConfig): onRequestHookHandler {
     if (origin !== undefined && !isSameOrigin) {
       return done(new GatewayError('origin-refused', { text: 'This Origin is not allowed here' }));
     }
-    done(hostProblem(raw.url, headers.host, policy));
+    const problem = hostProblem(raw.url, headers.host, policy);
+    const isRefused = problem?.code === 'host-refused';
+    done(isRefused ? new GatewayError('host-refused', { text: HOST_REFUSED }) : problem);
   };
 }
 

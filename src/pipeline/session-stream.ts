@@ -21,6 +21,7 @@ export async function handleSessionStream(gateway: GatewayContext, exchange: Exc
     throw new GatewayError('version-unsupported', { data });
   }
   exchange.record.era = 'legacy';
+  exchange.record.method = exchange.httpMethod;
   const id = headerValue(exchange.headers, SESSION_HEADER);
   if (id === undefined) {
     if (exchange.httpMethod === 'GET') throw methodNotAllowed();
@@ -29,6 +30,7 @@ export async function handleSessionStream(gateway: GatewayContext, exchange: Exc
   const { access } = enterView(gateway, exchange);
   const session = await gateway.sessions.find(id, principalKey(exchange.principal), exchange.view);
   if (session === undefined) throw new GatewayError('session-unknown');
+  exchange.record.protocolVersion = session.record.version;
   exchange.record.outcome = 'ok';
   if (exchange.httpMethod === 'GET') return openStream(exchange, session, access);
   await gateway.sessions.end(session);

@@ -6,7 +6,7 @@ export interface ExchangeRecord {
   /** `performance.now()` when the request's headers had been read. */
   readonly startedAt: number;
   era: 'modern' | 'legacy' | undefined;
-  /** A method of the protocol, or 'other': a closed set, fit for a metric's label. */
+  /** A method of the protocol, `other`, or the HTTP method where there is no message: fit for a metric's label. */
   method: string | undefined;
   view: string | undefined;
   server: string | undefined;

@@ -40,7 +40,7 @@ const DURATION_BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 
 const MAX_TOOLS_PER_SERVER = 500;
 const MAX_REASONS = 200;
 /** Streams that live for hours say nothing about how long an operation takes. */
-const UNTIMED_METHODS: ReadonlySet<string> = new Set(['subscriptions/listen']);
+const UNTIMED_METHODS: ReadonlySet<string> = new Set(['subscriptions/listen', 'GET']);
 
 export function createMetrics({ processMetrics = true }: MetricsOptions = {}): Metrics {
   const registry = new Registry();

@@ -71,11 +71,6 @@ testBadConfigs('a server that cannot be reached as configured is refused', [
     problems: 'mcpServers.a.protocol: modern servers have no HTTP+SSE transport',
   },
   {
-    name: 'F30 a prefix that clients refuse in names',
-    text: remote('prefix: ▸a.b'),
-    problems: 'mcpServers.a.prefix: expected at most 32 letters, digits, _ or -',
-  },
-  {
     name: 'F08 a folder that is not there',
     text: server('{ command: node, cwd: ▸nowhere }'),
     problems: 'mcpServers.a.cwd: there is no such folder',

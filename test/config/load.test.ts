@@ -27,7 +27,6 @@ test('a server and nothing else gets every default of the design', async (t) => 
         protocol: 'auto',
         isolation: 'auto',
         client: { roots: 'deny', sampling: 'allow', elicitation: 'allow' },
-        prefix: 'everything',
         startTimeoutMs: 60 * SECOND,
         callTimeoutMs: 120 * SECOND,
         maxCallTimeMs: 15 * MINUTE,
@@ -60,7 +59,7 @@ test('a server and nothing else gets every default of the design', async (t) => 
         replay: { bytes: MIB, forMs: 5 * MINUTE },
       },
       parked: { timeoutMs: 5 * MINUTE, max: 1000, maxPerPrincipal: 20 },
-      lists: { timeoutMs: 10 * SECOND, staleForMs: 5 * MINUTE, ttlMs: 30 * SECOND },
+      lists: { timeoutMs: 10 * SECOND, ttlMs: 30 * SECOND },
       outbound: { proxy: undefined, ca: undefined },
       drain: { delayMs: 0, graceMs: 20 * SECOND },
       log: { level: 'info' },
@@ -91,7 +90,6 @@ mcpServers:
     protocol: legacy
     isolation: principal
     client: { roots: [{ uri: file:///srv, name: srv }, { uri: file:///tmp }], sampling: deny, elicitation: deny }
-    prefix: ""
     startTimeout: 250ms
     callTimeout: 1.5s
     maxCallTime: 5m
@@ -114,7 +112,7 @@ gateway:
   maxBuffered: 1gb
   sessions: { idleTimeout: 1m, maxAge: 1s, max: 1, maxPerPrincipal: 2, replay: { bytes: 0b, for: 0s } }
   parked: { timeout: 1s, max: 1, maxPerPrincipal: 1 }
-  lists: { timeout: 1s, staleFor: 0s, ttl: 0s }
+  lists: { timeout: 1s, ttl: 0s }
   names: auto
   outbound: { proxy: "http://proxy.example:3128", ca: ca.pem }
   drain: { delay: 5s, grace: 0s }
@@ -131,7 +129,7 @@ gateway:
   assert.ok(one?.type === 'stdio');
   assert.equal(one.command, join(folder, 'bin/one'));
   assert.deepEqual([one.args, one.env, one.cwd], [['a', 'b c'], { A: '1', EMPTY: '' }, join(folder, 'work')]);
-  assert.deepEqual([one.protocol, one.isolation, one.prefix], ['legacy', 'principal', '']);
+  assert.deepEqual([one.protocol, one.isolation], ['legacy', 'principal']);
   assert.deepEqual(one.client, {
     roots: [{ uri: 'file:///srv', name: 'srv' }, { uri: 'file:///tmp' }],
     sampling: 'deny',
@@ -164,7 +162,7 @@ gateway:
       replay: { bytes: 0, forMs: 0 },
     },
     parked: { timeoutMs: SECOND, max: 1, maxPerPrincipal: 1 },
-    lists: { timeoutMs: SECOND, staleForMs: 0, ttlMs: 0 },
+    lists: { timeoutMs: SECOND, ttlMs: 0 },
     outbound: { proxy: 'http://proxy.example:3128', ca },
     drain: { delayMs: 5 * SECOND, graceMs: 0 },
     log: { level: 'silent' },

@@ -12,7 +12,6 @@ export function httpServerConfig(url: string, changes: Partial<HttpServerConfig>
     protocol: 'auto',
     isolation: 'auto',
     client: { roots: 'allow', sampling: 'allow', elicitation: 'allow' },
-    prefix: 'faulty',
     startTimeoutMs: 10_000,
     callTimeoutMs: 10_000,
     maxCallTimeMs: 30_000,

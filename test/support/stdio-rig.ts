@@ -37,7 +37,6 @@ export function faultyConfig(
     protocol: 'auto',
     isolation: 'auto',
     client: { roots: 'deny', sampling: 'allow', elicitation: 'allow' },
-    prefix: 'faulty',
     startTimeoutMs: 10_000,
     callTimeoutMs: 10_000,
     maxCallTimeMs: 60_000,
