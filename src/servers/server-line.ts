@@ -11,8 +11,6 @@ export type LineItem =
   | { readonly kind: 'bad-answer'; readonly id: JsonValue; readonly problem: string }
   | { readonly kind: 'noise'; readonly text: string };
 
-/** JSON.stringify gives up at a few thousand levels; nothing that anybody means goes past a hundred. */
-const MAX_NESTING = 512;
 /** A frame's first key, wherever the line holds one. */
 const FRAME_START = /\{\s*"(?:jsonrpc|id|method|params|result|error)"\s*:/g;
 const MAX_SALVAGE_ATTEMPTS = 8;
@@ -36,12 +34,11 @@ export function readServerLine(line: Buffer): readonly LineItem[] {
   if (first === undefined) return [];
   // Without the cost of an exception, for a server may print megabytes of this.
   if (first !== '{' && first !== '[') return salvage(line, text);
-  if (isTooDeep(line)) return [readTooDeep(text)];
   let value: unknown;
   try {
     value = readJson(text);
-  } catch {
-    return salvage(line, text);
+  } catch (thrown) {
+    return thrown instanceof RangeError ? [readTooDeep(text)] : salvage(line, text);
   }
   // The revision 2025-03-26 lets a server send several messages as an array.
   if (Array.isArray(value) && value.length > 0) return value.map((member) => readValue(member, text));
@@ -102,22 +99,6 @@ function tryMessage(text: string): JsonRpcMessage | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isTooDeep(line: Buffer): boolean {
-  if (line.length < 2 * MAX_NESTING) return false;
-  let depth = 0;
-  for (let i = 0; i < line.length; i += 1) {
-    const kind = BYTE_KINDS[line[i] as number];
-    if (kind === OTHER) continue;
-    if (kind === STRING) {
-      i = endOfString(line, i);
-    } else {
-      depth += kind === OPENING ? 1 : -1;
-      if (depth > MAX_NESTING) return true;
-    }
-  }
-  return false;
 }
 
 /** The index after the brace that closes the object at `start`. */

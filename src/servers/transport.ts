@@ -47,7 +47,7 @@ export interface ServerTransport {
   call(call: UpstreamCall): Promise<JsonRpcOutcome>;
   /** Resolves when the message has been handed over; never rejects once closed. */
   notify(message: JsonRpcNotification): Promise<void>;
-  /** Answers a legacy server's own request. */
+  /** Answers a legacy server's own request. Never rejects: what cannot be delivered is logged. */
   respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void>;
   /** Fixes the revision of the leg once it is negotiated; HTTP says it in a header from then on. */
   setProtocolVersion(version: string): void;
