@@ -31,19 +31,25 @@ export async function routeTarget(
   if (kind === 'resources') {
     if (!hidden) return undefined;
     // A server takes its time to say that a resource is not there, so nothing may be read from how soon we say it.
-    await link.ownCall('resources/list', {}, signal).catch(() => signal.throwIfAborted());
-    throw resourceUnknown(name);
+    await link.call('resources/list', link.withOwnMeta({}), { signal });
+    throw resourceUnknown(name, hidden);
   }
   if (!isCall && !checksReferences) return undefined;
   const found = await catalogue.find(link, kind, hidden ? undefined : name, signal);
   if (found !== undefined) return found;
-  if (kind === 'templates') throw resourceUnknown(name);
-  throw new GatewayError('target-unknown', {
-    text: kind === 'tools' ? 'Unknown tool' : 'Unknown prompt',
-    ...(hidden ? { reason: 'hidden' } : {}),
+  if (kind === 'templates') throw resourceUnknown(name, hidden);
+  const text = kind === 'tools' ? 'Unknown tool' : 'Unknown prompt';
+  throw new GatewayError('target-unknown', { text, ...reasonOf(hidden) });
+}
+
+function resourceUnknown(uri: string | undefined, hidden: boolean): GatewayError {
+  return new GatewayError('resource-unknown', {
+    ...(uri === undefined ? {} : { data: { uri } }),
+    ...reasonOf(hidden),
   });
 }
 
-function resourceUnknown(uri: string | undefined): GatewayError {
-  return new GatewayError('resource-unknown', uri === undefined ? {} : { data: { uri } });
+/** For the log line alone. */
+function reasonOf(hidden: boolean): { reason?: string } {
+  return hidden ? { reason: 'hidden' } : {};
 }
