@@ -228,6 +228,18 @@ const RESULTS: readonly [Direction, string, Case, JsonObject, JsonObject][] = [
   ],
   [
     'legacy to modern',
+    'but told where there is only what is no text',
+    {},
+    { resultType: 'complete', content: [{ type: 'image', data: 'x' }], structuredContent: 'x' },
+    {
+      content: [
+        { type: 'image', data: 'x' },
+        { type: 'text', text: '"x"' },
+      ],
+    },
+  ],
+  [
+    'legacy to modern',
     'a tool keeps an output schema of objects alone',
     { method: 'tools/list' },
     {
@@ -273,6 +285,12 @@ const ERRORS: readonly [Direction, Case, [number, JsonObject?], JsonObject][] = 
   ['legacy to legacy', READ, [-32002, { uri: 'other' }], { code: -32002, ...NOT_FOUND }],
   ['legacy to legacy', READ, [-32602, { uri: 'other' }], { code: -32002, ...NOT_FOUND }],
   ['legacy to legacy', READ, [-32602], { code: -32602, message: 'words' }],
+  [
+    'legacy to legacy',
+    {},
+    [-32042, { elicitations: [] }],
+    { code: -32042, message: 'words', data: { elicitations: [] } },
+  ],
   ['modern to legacy', READ, [-32002], { code: -32602, ...NOT_FOUND }],
   ['modern to legacy', {}, [-32002, { a: 1 }], { code: -32602, message: 'words', data: { a: 1 } }],
   ['modern to legacy', {}, [-32042, { elicitations: [] }], { code: -32603, message: 'words' }],
