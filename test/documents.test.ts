@@ -13,6 +13,7 @@ const DOCUMENTS = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'docs/auth.md',
   'docs/dependencies.md',
   'test/conformance/README.md',
 ];
