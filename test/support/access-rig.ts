@@ -14,7 +14,12 @@ import { type StartedGateway, startGateway } from './start-gateway.ts';
 /** A reader, an editor, and one of no group. */
 export type Person = 'ann' | 'ben' | 'cal';
 
-const PEOPLE: Readonly<Record<Person, { readonly groups: string[]; readonly scopes: string[] }>> = {
+/** By the name in their key. `is` names who it is where a person has several keys, with other rights. */
+export type People = Readonly<
+  Record<string, { readonly groups?: string[]; readonly scopes?: string[]; readonly is?: string }>
+>;
+
+const PEOPLE: Readonly<Record<Person, People[string]>> = {
   ann: { groups: ['readers'], scopes: ['mcp', 'read'] },
   ben: { groups: ['editors'], scopes: ['mcp'] },
   cal: { groups: [], scopes: ['mcp'] },
@@ -32,7 +37,7 @@ export interface AccessRigOptions {
   readonly era: LibraryEra;
   readonly rules: Readonly<Record<string, RuleText>>;
   readonly access?: Partial<AccessConfig>;
-  readonly people?: Readonly<Record<string, { readonly groups?: string[]; readonly scopes?: string[] }>>;
+  readonly people?: People;
   readonly auth?: Partial<AuthConfig>;
   readonly gateway?: Partial<GatewayConfig>;
   /** Changes of the server's config. */
@@ -62,7 +67,7 @@ export async function startAccessRig(t: TestContext, options: AccessRigOptions):
     servers: [httpServerConfig(library.url, { slug: 'library', name: 'library', ...server })],
     gateway: {
       auth: { ...authOf(people), ...auth },
-      access: { scopes: {}, scopeImplies: {}, ...access, rules: Object.entries(rules).map(ruleOf) },
+      access: { ...accessOf(rules), ...access },
       ...changes,
     },
     secrets: Object.keys(people).map(secretOf),
@@ -89,16 +94,22 @@ export async function startAccessRig(t: TestContext, options: AccessRigOptions):
   };
 }
 
-export function ruleOf([name, { when = {}, ...rule }]: readonly [string, RuleText]): AccessRuleConfig {
+export function accessOf(rules: AccessRigOptions['rules']): AccessConfig {
   const nobody = { groups: [], scopes: [], subjects: [], clients: [], issuers: [] };
-  return { allow: [], deny: [], if: undefined, ...rule, name, when: { ...nobody, ...when } };
+  const written = Object.entries(rules).map(([name, { when, ...rule }]) => ({
+    ...{ allow: [], deny: [], if: undefined },
+    ...rule,
+    name,
+    when: { ...nobody, ...when },
+  }));
+  return { rules: written, scopes: {}, scopeImplies: {} };
 }
 
-function authOf(people: NonNullable<AccessRigOptions['people']>): AuthConfig {
+export function authOf(people: People): AuthConfig {
   return {
     issuers: [],
-    apiKeys: Object.entries(people).map(([name, { groups = [], scopes = ['mcp'] }]) => ({
-      name,
+    apiKeys: Object.entries(people).map(([name, { groups = [], scopes = ['mcp'], is = name }]) => ({
+      name: is,
       sha256: createHash('sha256').update(secretOf(name)).digest('hex'),
       scopes,
       groups,
