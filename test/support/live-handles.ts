@@ -8,13 +8,19 @@ const SOCKETS: ReadonlySet<string> = new Set(['TCPWRAP', 'TCPSERVERWRAP', 'PIPEW
 const UNENDING = /AbortSignal\.(?:timeout|any)/;
 
 export interface LiveHandles {
-  /** What is still there, each with the line that made it; empty when all is gone. */
+  /**
+   * What is still there, each with the line that made it; empty when all is gone. While others watch too nobody can
+   * tell whose a handle is: then it is for the last of them to look.
+   */
   remaining(): string[];
   stop(): void;
 }
 
+let watchers = 0;
+
 /** Watches from now on. */
 export function watchHandles(): LiveHandles {
+  watchers += 1;
   const alive = new Map<number, string>();
   const hook = createHook({
     init(id, type) {
@@ -30,7 +36,13 @@ export function watchHandles(): LiveHandles {
     trackPromises: false,
   });
   hook.enable();
-  return { remaining: () => [...alive.values()], stop: () => hook.disable() };
+  return {
+    remaining: () => (watchers > 1 ? [] : [...alive.values()]),
+    stop() {
+      watchers -= 1;
+      hook.disable();
+    },
+  };
 }
 
 /** The frames that are no part of Node, innermost first; none for what ends by itself. */

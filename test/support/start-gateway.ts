@@ -1,6 +1,5 @@
 // A gateway in the test's own process, on free ports, made of plain config objects. Its end is held to what must
-// always be true: no child, no socket and no timer of it is left, and it has told no secret. One at a time: a second
-// one in the same process would be taken for what the first has left.
+// always be true: no child, no socket and no timer of it is left, and it has told no secret.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -90,7 +89,11 @@ export async function startGateway({
     logger: createLogger({ level: 'debug', secrets, destination: { write } }),
     ...options.overrides,
   });
-  const addresses = await running.start();
+  const addresses = await running.start().catch(async (thrown: unknown) => {
+    handles.stop();
+    await running.close();
+    throw thrown;
+  });
   const [url = ''] = addresses.public;
   const [adminUrl = ''] = addresses.admin;
 
