@@ -13,6 +13,8 @@ import { TurnQueue } from './turn-queue.ts';
 /** A server that asks without end must not fill the gateway. */
 const MAX_HOMELESS = 100;
 
+const FENCE_TIMEOUT_MS = 2_000;
+
 export type HubListener = (message: ServerMessage) => void;
 
 export class LinkHub {
@@ -30,6 +32,8 @@ export class LinkHub {
   readonly #homeless = new Map<JsonRpcRequest, NodeJS.Timeout>();
   readonly #onListChanged: (method: string) => void;
   readonly #questionPatienceMs: number;
+  /** One for each call that was given up and may have asked something that is still on its way. */
+  readonly #fences = new Set<Promise<void>>();
   #asksOutsideCalls = false;
 
   constructor(link: ServerLink, onListChanged: (method: string) => void, questionPatienceMs: number) {
@@ -83,6 +87,21 @@ export class LinkHub {
     return () => this.#held.delete(call);
   }
 
+  /**
+   * A call was given up. On a pipe its question may be on its way, and would be taken for that of the next call; what
+   * the server wrote before it heard of the end is here once it has answered a ping. Until then, questions are refused.
+   */
+  raiseFence(): void {
+    if (this.link.transport.kind === 'http' || !this.link.open) return;
+    const fence = this.#ping().finally(() => this.#fences.delete(fence));
+    this.#fences.add(fence);
+  }
+
+  /** Resolves when every fence is down. */
+  async passed(): Promise<void> {
+    while (this.#fences.size > 0) await Promise.all(this.#fences);
+  }
+
   /** Calls of which the server's last word is outstanding. */
   get held(): number {
     return this.#held.size;
@@ -114,6 +133,10 @@ export class LinkHub {
 
   #receiveQuestion(question: JsonRpcRequest): void {
     if (this.#askers.size > 0) this.#asksOutsideCalls = true;
+    if (this.#askers.size === 0 && this.#fences.size > 0) {
+      this.#refuse(question, 'The call that this belonged to was given up');
+      return;
+    }
     const asker = this.#asker();
     if (asker !== undefined) {
       asker.ask(question);
@@ -138,6 +161,13 @@ export class LinkHub {
   #asker(): ParkedCall | undefined {
     const candidates = this.#askers.size > 0 ? this.#askers : this.#held;
     return candidates.size === 1 ? [...candidates][0] : undefined;
+  }
+
+  /** Behind the word that the call is over. A server that answers no pings delays the next call a little. */
+  async #ping(): Promise<void> {
+    await Promise.resolve();
+    const signal = AbortSignal.timeout(FENCE_TIMEOUT_MS);
+    await this.link.call('ping', undefined, { signal }).catch(() => undefined);
   }
 
   #withdraw({ params }: ServerMessage): void {

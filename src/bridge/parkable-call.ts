@@ -71,6 +71,7 @@ async function takeTurn({ call, bridge, context }: CarriedCall, parked: ParkedCa
   // Without features nothing can be asked.
   const takesTurns = hub.takesTurns && Object.keys(parked.declared).length > 0;
   const endTurn = takesTurns ? await hub.turns.take(signal, server.config.queue.timeoutMs) : () => {};
+  if (takesTurns) await hub.passed();
   const logging = await hub.logLevels.enter(context.request, (message) => parked.deliver(message));
   return () => {
     logging.leave();
@@ -94,7 +95,9 @@ async function asAsker(
 
 /** Sends the call; it lives until the server has answered, whichever exchanges come and go. */
 async function run(carried: CarriedCall, parked: ParkedCall): Promise<void> {
-  const leave = carried.bridge.hubs.of(parked.link).hold(parked);
+  const hub = carried.bridge.hubs.of(parked.link);
+  const leave = hub.hold(parked);
+  parked.upstream.signal.addEventListener('abort', () => hub.raiseFence(), { once: true });
   try {
     const outcome = await carried.send(withProgressToken(carried.params(), parked.id), {
       signal: parked.upstream.signal,
@@ -105,6 +108,7 @@ async function run(carried: CarriedCall, parked: ParkedCall): Promise<void> {
     });
     parked.finish(outcome);
   } catch (thrown) {
+    if (!parked.upstream.signal.aborted) hub.raiseFence();
     parked.fail(thrown);
   } finally {
     leave();

@@ -127,6 +127,40 @@ test('what the server takes back is taken back of a parked call too', async (t) 
   assert.equal(call.state, 'withdrawn');
 });
 
+test('after a call was given up, questions are refused until the server has answered a ping', async (t) => {
+  const { hub, wire, running } = hubRig(t);
+  const parked = running();
+  hub.receive(question('before'));
+  await parked.told;
+  parked.leave();
+  hub.raiseFence();
+  let passed = false;
+  const passing = hub.passed().then(() => {
+    passed = true;
+  });
+  hub.receive(question('whose?'));
+  assert.deepEqual(errorsTo(wire.answers), [['whose?', -32601]], 'not of the one that is parked either');
+  const ping = await wire.nth('ping');
+  assert.equal(passed, false);
+  ping.answer();
+  await passing;
+  hub.receive(question('after'));
+  const retry = new RecordedExchange();
+  await parked.call.resume(retry, { q1: ACCEPTED });
+  assert.deepEqual(retry.asked, { q2: 'question after' });
+});
+
+test('a server that knows no ping holds nobody up, and over HTTP none is needed', async (t) => {
+  const { hub, wire } = hubRig(t);
+  hub.raiseFence();
+  (await wire.nth('ping')).refuse(-32601);
+  await hub.passed();
+  const http = hubRig(t, { kind: 'http' });
+  http.hub.raiseFence();
+  await http.hub.passed();
+  assert.equal(http.wire.calls.length, 0);
+});
+
 test('turns are taken where questions name no call: on pipes, and on the one stream of HTTP+SSE', (t) => {
   assert.ok(hubRig(t, { kind: 'stdio' }).hub.takesTurns);
   assert.ok(hubRig(t, { kind: 'sse' }).hub.takesTurns);

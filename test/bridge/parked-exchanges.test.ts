@@ -237,6 +237,19 @@ test('who waits too long for a turn is told to come back', async (t) => {
   slow.abort();
 });
 
+test('a question of a call that was given up is not put to the next caller', async (t) => {
+  const { gateway, client } = await behind(t, 'stdio');
+  await using other = new ModernClient(gateway.url, { capabilities: CAPABILITIES });
+  const given = client.start('tools/call', { name: 'ask-when-cancelled', arguments: { id: 'late' } });
+  while ((await gateway.status()).servers.faulty?.inFlight !== 1) await new Promise(setImmediate);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const next = other.ask('tools/call', { name: 'wait', arguments: { ms: 100 } });
+  given.abort();
+  assert.equal(textOf(await next), 'waited');
+  const answer = (await received(other)).find(({ id }) => id === 'late');
+  assert.equal(answer?.error?.code, -32601);
+});
+
 test('clients that declare nothing cannot be asked, so they take no turns', async (t) => {
   const { gateway } = await behind(t, 'stdio');
   await using silent = new ModernClient(gateway.url);

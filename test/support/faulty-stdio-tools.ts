@@ -227,6 +227,18 @@ const tools: Record<string, Tool> = {
       host.send({ id, method: String(args.method ?? 'roots/list'), params: (args.params as Meta) ?? {} });
     },
   },
+  'ask-when-cancelled': {
+    description: 'Old era: asks the client under `id` once it has been cancelled.',
+    run(host, args) {
+      host.onCancelled(() => {
+        host.send({
+          id: args.id as RequestId,
+          method: 'elicitation/create',
+          params: { message: 'too late' },
+        });
+      });
+    },
+  },
   'ask-and-withdraw': {
     description: 'Old era: asks the client under `id`, takes the question back, then answers.',
     run(host, args) {
