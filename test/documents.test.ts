@@ -15,6 +15,7 @@ const DOCUMENTS = [
   'CHANGELOG.md',
   'docs/auth.md',
   'docs/dependencies.md',
+  'docs/security.md',
   'test/conformance/README.md',
 ];
 
@@ -65,5 +66,24 @@ test('docs/dependencies.md names every dependency', async () => {
   assert.deepEqual(
     names.filter((name) => !named(name)),
     [],
+  );
+});
+
+test('docs/security.md names tests that exist', async () => {
+  const text = await readFile(join(ROOT, 'docs/security.md'), 'utf8');
+  const named = [...text.matchAll(/\]\(\.\.\/(?<path>test\/[^)]+)\) "(?<title>[^"]+)"/g)];
+  assert.ok(named.length >= 30);
+  const missing: string[] = [];
+  for (const { groups: { path = '', title = '' } = {} } of named) {
+    const source = await readFile(join(ROOT, path), 'utf8');
+    if (!source.includes(title.replaceAll("'", "\\'")) && !source.includes(title))
+      missing.push(`${path}: ${title}`);
+  }
+  assert.deepEqual(missing, []);
+  const lines = text.split('\n').filter((line) => line.startsWith('| ') && !/^\| (?:threat|-)/.test(line));
+  assert.deepEqual(
+    lines.filter((line) => !line.includes('](../test/')),
+    [],
+    'every threat has its test',
   );
 });
