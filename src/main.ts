@@ -3,6 +3,7 @@
 import { parseArguments } from './cli/arguments.ts';
 import { check } from './cli/check.ts';
 import { doctor } from './cli/doctor.ts';
+import { explain } from './cli/explain.ts';
 import { HELP, mistakeLine } from './cli/help.ts';
 import { serve } from './cli/serve.ts';
 import { readVersion } from './cli/version.ts';
@@ -20,6 +21,8 @@ async function run(): Promise<number> {
       return check({ ...command, env, stdout, stderr });
     case 'doctor':
       return doctor({ stderr });
+    case 'explain':
+      return explain({ ...command, env, stdout, stderr });
     case 'help':
       stdout.write(HELP);
       return 0;

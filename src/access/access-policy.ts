@@ -17,11 +17,18 @@ export interface AccessPolicyOptions {
 export interface AccessPolicy {
   /** What a caller may do at a server. The same object for the same two, so it may be asked often. */
   accessOf(principal: Principal, server: string): ServerAccess;
+  /** The rules that concern a caller, by their names. */
+  rulesFor(principal: Principal): readonly string[];
 }
 
 /** @throws Error where the config was not checked */
 export function createAccessPolicy({ hasAuth, access = NO_ACCESS }: AccessPolicyOptions): AccessPolicy {
-  return hasAuth ? new RuledPolicy(access) : { accessOf: () => OPEN_ACCESS };
+  return hasAuth ? new RuledPolicy(access) : { accessOf: () => OPEN_ACCESS, rulesFor: () => [] };
+}
+
+interface KnownCaller {
+  readonly caller: Caller;
+  readonly servers: Map<string, ServerAccess>;
 }
 
 class RuledPolicy implements AccessPolicy {
@@ -32,7 +39,7 @@ class RuledPolicy implements AccessPolicy {
   /** Scopes that mean something here. */
   readonly #known: ReadonlySet<string>;
   /** One principal object is one verified token, so it is a caller as long as the token is remembered. */
-  readonly #callers = new WeakMap<Principal, { caller: Caller; servers: Map<string, ServerAccess> }>();
+  readonly #callers = new WeakMap<Principal, KnownCaller>();
 
   constructor(access: AccessConfig) {
     this.#access = access;
@@ -47,14 +54,20 @@ class RuledPolicy implements AccessPolicy {
   }
 
   accessOf(principal: Principal, server: string): ServerAccess {
-    let known = this.#callers.get(principal);
-    if (known === undefined) {
-      known = { caller: this.#callerOf(principal), servers: new Map() };
-      this.#callers.set(principal, known);
-    }
-    const access = known.servers.get(server) ?? new RuledAccess(server, known.caller);
-    known.servers.set(server, access);
+    const { caller, servers } = this.#knownAs(principal);
+    const access = servers.get(server) ?? new RuledAccess(server, caller);
+    servers.set(server, access);
     return access;
+  }
+
+  rulesFor(principal: Principal): readonly string[] {
+    return this.#knownAs(principal).caller.rules.map(({ name }) => name);
+  }
+
+  #knownAs(principal: Principal): KnownCaller {
+    const known = this.#callers.get(principal) ?? { caller: this.#callerOf(principal), servers: new Map() };
+    this.#callers.set(principal, known);
+    return known;
   }
 
   #callerOf(principal: Principal): Caller {

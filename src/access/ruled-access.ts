@@ -4,7 +4,15 @@ import type { ConditionFacts, Verdict } from './condition.ts';
 import type { Principal } from './principal.ts';
 import type { Rule, StepUp } from './rules.ts';
 import { hasScopes } from './scopes.ts';
-import type { CallFacts, DecidedBy, Decision, ServerAccess } from './server-access.ts';
+import type {
+  AccessDescription,
+  CallFacts,
+  DecidedBy,
+  Decision,
+  DescribedClause,
+  NamedThing,
+  ServerAccess,
+} from './server-access.ts';
 import {
   type AccessTarget,
   readTarget,
@@ -93,6 +101,20 @@ export class RuledAccess implements ServerAccess {
     );
   }
 
+  describe(about?: NamedThing): AccessDescription {
+    const target = about && readTarget(about.kind, about.name);
+    if (about !== undefined && target === undefined) return { allows: [], denies: [], missing: [] };
+    const isAbout = ({ pattern }: { pattern: TargetPattern }, meets: 'grants' | 'refuses') =>
+      target === undefined || (pattern.concerns(this.#server, target.kind) && pattern[meets](target));
+    return {
+      allows: this.#allows.filter((clause) => isAbout(clause, 'grants')).map(described),
+      denies: this.#denies.filter((clause) => isAbout(clause, 'refuses')).map(described),
+      missing: this.#stepUps
+        .filter((stepUp) => isAbout(stepUp, 'refuses'))
+        .map(({ pattern, scopes }) => ({ target: pattern.text, scopes })),
+    };
+  }
+
   /** Conditions before scopes: nobody should ask for more scopes only to be refused. */
   #decideCall(
     {
@@ -166,6 +188,10 @@ export class RuledAccess implements ServerAccess {
 
 function clauses(rule: Rule, patterns: readonly TargetPattern[]): Clause[] {
   return patterns.map((pattern) => ({ rule, pattern }));
+}
+
+function described({ rule, pattern }: Clause): DescribedClause {
+  return { rule: rule.name, target: pattern.text, condition: rule.condition?.source };
 }
 
 function by(clause: Clause | undefined): DecidedBy {

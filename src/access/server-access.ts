@@ -35,6 +35,26 @@ export interface ServerAccess {
   decide(kind: TargetKind, name: string, call?: CallFacts): Decision;
   /** Whether a template of resources is listed. */
   listsTemplate(template: string): boolean;
+  /** What decides, for people: of everything here, or of one thing. */
+  describe(about?: NamedThing): AccessDescription;
+}
+
+export interface NamedThing {
+  readonly kind: TargetKind;
+  readonly name: string;
+}
+
+export interface AccessDescription {
+  readonly allows: readonly DescribedClause[];
+  readonly denies: readonly DescribedClause[];
+  /** Scopes that calls need besides, and which the caller lacks. */
+  readonly missing: readonly { readonly target: string; readonly scopes: readonly string[] }[];
+}
+
+export interface DescribedClause {
+  readonly rule: string;
+  readonly target: string;
+  readonly condition: string | undefined;
 }
 
 export const OPEN_ACCESS: ServerAccess = {
@@ -45,4 +65,9 @@ export const OPEN_ACCESS: ServerAccess = {
   sees: () => true,
   decide: () => ({ verdict: 'allowed' }),
   listsTemplate: () => true,
+  describe: () => ({
+    allows: [{ rule: 'no sign-in', target: '*', condition: undefined }],
+    denies: [],
+    missing: [],
+  }),
 };

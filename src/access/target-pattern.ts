@@ -87,9 +87,15 @@ export class TargetPattern {
   }
 }
 
+/** The parts of a target, as far as they are there; `*` is no server. */
+export function splitTarget(text: string): { server: string; kind: TargetKind; name: string | undefined } {
+  const [, server = '', kind = 'tools', name] = PARTS.exec(text) ?? [];
+  return { server, kind: kind as TargetKind, name };
+}
+
 export function parseTargetPattern(text: string): TargetPattern | Fault {
   if (text === '*') return new TargetPattern(text, undefined);
-  const [, server = '', kind, glob] = PARTS.exec(text) ?? [];
+  const { server, kind, name: glob } = splitTarget(text);
   if (text.length > MAX_CHARACTERS) return fault(`a target has at most ${MAX_CHARACTERS} characters`, '');
   if (text !== text.trim()) return fault('a target neither begins nor ends with a space', 'Remove it.');
   if (!isViewName(server)) {
@@ -106,5 +112,5 @@ export function parseTargetPattern(text: string): TargetPattern | Fault {
       'Write the plain path.',
     );
   }
-  return new TargetPattern(text, server, { kind: (kind as TargetKind | undefined) ?? 'tools', glob });
+  return new TargetPattern(text, server, { kind, glob });
 }

@@ -14,11 +14,14 @@ export interface ClaimsContext {
   readonly nowMs: number;
 }
 
-export interface TokenFacts {
+export interface TokenIdentity {
   readonly subject: string;
   readonly clientId: string;
   readonly scopes: readonly string[];
   readonly groups: readonly string[];
+}
+
+export interface TokenFacts extends TokenIdentity {
   /** Undefined where the token does not say. */
   readonly expiresAtMs: number | undefined;
   readonly opens: OpenedViews;
@@ -40,18 +43,24 @@ export function readTokenClaims(claims: TokenClaims, context: ClaimsContext): To
   if (claims.cnf !== undefined) throw tokenRefused('token_bound');
   const expiresAtMs = checkTimes(claims, context.nowMs);
   const opens = openedViews(claims.aud, context);
+  return { ...readIdentity(claims, context.issuer.claims), expiresAtMs, opens };
+}
+
+/**
+ * Who the token is about, whether or not it holds.
+ *
+ * @throws GatewayError token-invalid
+ */
+export function readIdentity(claims: TokenClaims, places: IssuerConfig['claims']): TokenIdentity {
   const { sub } = claims;
   if (typeof sub !== 'string' || sub === '' || sub.length > MAX_NAME_CHARACTERS) {
     throw tokenRefused('token_subject');
   }
-  const { claims: places } = context.issuer;
   return {
     subject: sub,
     clientId: clientOf(claims),
     scopes: scopesOf(claims, places.scopes),
     groups: groupsOf(claimAt(claims, places.groups)),
-    expiresAtMs,
-    opens,
   };
 }
 

@@ -6,17 +6,25 @@ import { nearest } from '../config/suggestion.ts';
 export type Command =
   | { readonly kind: 'serve'; readonly file: string; readonly listen: { host?: string; port?: number } }
   | { readonly kind: 'check' | 'doctor'; readonly file: string }
+  | {
+      readonly kind: 'explain';
+      readonly file: string;
+      readonly from: { readonly kind: 'token' | 'claims'; readonly file: string };
+      readonly target: string | undefined;
+    }
   | { readonly kind: 'version' | 'help' }
   /** Exit code 2. */
   | { readonly kind: 'mistake'; readonly message: string };
 
 export const DEFAULT_CONFIG_FILE = 'config/portico.yaml';
 
-const COMMANDS = ['serve', 'check', 'doctor'] as const;
+const COMMANDS = ['serve', 'check', 'doctor', 'explain'] as const;
 const OPTIONS = {
   config: { type: 'string', short: 'c' },
   host: { type: 'string' },
   port: { type: 'string' },
+  token: { type: 'string' },
+  claims: { type: 'string' },
   version: { type: 'boolean', short: 'v' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -75,15 +83,41 @@ function commandFor(
     const message = `there is no command ${word}${close === undefined ? '' : `; did you mean ${close}?`}`;
     return { kind: 'mistake', message };
   }
-  if (extra !== undefined) return { kind: 'mistake', message: `${kind} takes no argument ${extra}` };
+  const unwanted = kind === 'explain' ? words[2] : extra;
+  if (unwanted !== undefined) return { kind: 'mistake', message: `${kind} takes no argument ${unwanted}` };
+  const misplaced = [...given.keys()].find((name) => !TAKES[kind].includes(name));
+  if (misplaced !== undefined) return { kind: 'mistake', message: `${kind} takes no --${misplaced}` };
 
   const file = given.get('config') ?? (env.PORTICO_CONFIG || DEFAULT_CONFIG_FILE);
+  if (kind === 'explain') return explainCommand(file, given, extra);
+  return kind === 'serve' ? serveCommand(file, given) : { kind, file };
+}
+
+const TAKES: Readonly<Record<(typeof COMMANDS)[number], readonly OptionName[]>> = {
+  serve: ['config', 'host', 'port'],
+  check: ['config'],
+  doctor: ['config'],
+  explain: ['config', 'token', 'claims'],
+};
+
+function explainCommand(
+  file: string,
+  given: ReadonlyMap<OptionName, string>,
+  target: string | undefined,
+): Command {
+  const [token, claims] = [given.get('token'), given.get('claims')];
+  if (token !== undefined && claims === undefined) {
+    return { kind: 'explain', file, from: { kind: 'token', file: token }, target };
+  }
+  if (claims !== undefined && token === undefined) {
+    return { kind: 'explain', file, from: { kind: 'claims', file: claims }, target };
+  }
+  return { kind: 'mistake', message: 'explain takes one of --token and --claims' };
+}
+
+function serveCommand(file: string, given: ReadonlyMap<OptionName, string>): Command {
   const host = given.get('host');
   const port = given.get('port');
-  if (kind !== 'serve') {
-    const misplaced = host === undefined ? port && '--port' : '--host';
-    return misplaced ? { kind: 'mistake', message: `${kind} takes no ${misplaced}` } : { kind, file };
-  }
   if (port !== undefined && !isPort(port)) {
     return { kind: 'mistake', message: '--port takes a number from 0 to 65535' };
   }
@@ -94,7 +128,7 @@ function commandFor(
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port: Number(port) }),
   };
-  return { kind, file, listen };
+  return { kind: 'serve', file, listen };
 }
 
 function isPort(text: string): boolean {

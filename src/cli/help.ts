@@ -7,6 +7,8 @@ Usage
   portico [serve] [--config FILE] [--host H] [--port N]   serve the configured MCP servers
   portico check [--config FILE]                           check the config and print every problem
   portico doctor [--config FILE]                          check, then reach everything (not available yet)
+  portico explain --token FILE|--claims FILE [TARGET] [--config FILE]
+                                                          what a caller sees, and which rule decides
   portico --version
   portico --help
 
@@ -15,6 +17,8 @@ Options
                       (default: $PORTICO_CONFIG, else ${DEFAULT_CONFIG_FILE})
       --host H        listen on this address in place of gateway.listen.host
       --port N        listen on this port in place of gateway.listen.port; 0 takes a free one
+      --token FILE    the caller's access token, or API key
+      --claims FILE   what such a token says, as JSON
 
 Exit codes
   0  done, or stopped in order     1  the config is wrong, or serving failed     2  the command is wrong

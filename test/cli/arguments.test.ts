@@ -20,6 +20,14 @@ const TABLE: readonly (readonly [line: string, expected: Command])[] = [
   ['check', { kind: 'check', file: DEFAULT }],
   ['check -c mcp.json', { kind: 'check', file: 'mcp.json' }],
   ['doctor --config x', { kind: 'doctor', file: 'x' }],
+  [
+    'explain --token t',
+    { kind: 'explain', file: DEFAULT, from: { kind: 'token', file: 't' }, target: undefined },
+  ],
+  [
+    'explain --claims c.json gh/delete_x -c x',
+    { kind: 'explain', file: 'x', from: { kind: 'claims', file: 'c.json' }, target: 'gh/delete_x' },
+  ],
   ['--help', { kind: 'help' }],
   ['check -h', { kind: 'help' }],
   ['--version', { kind: 'version' }],
@@ -39,6 +47,11 @@ const TABLE: readonly (readonly [line: string, expected: Command])[] = [
   ['--host http://x', mistake('--host takes a host name or an IP address without brackets')],
   ['check --port 1', mistake('check takes no --port')],
   ['doctor --host x', mistake('doctor takes no --host')],
+  ['check --token t', mistake('check takes no --token')],
+  ['explain gh', mistake('explain takes one of --token and --claims')],
+  ['explain --token t --claims c', mistake('explain takes one of --token and --claims')],
+  ['explain --token t a b', mistake('explain takes no argument b')],
+  ['explain --token t --port 1', mistake('explain takes no --port')],
 ];
 
 for (const [line, expected] of TABLE) {
@@ -54,7 +67,19 @@ test('PORTICO_CONFIG names the file where --config does not', () => {
 });
 
 test('help names every command and option, a mistake is one line', () => {
-  for (const word of ['serve', 'check', 'doctor', '--config', '--host', '--port', '--version', '--help']) {
+  for (const word of [
+    'serve',
+    'check',
+    'doctor',
+    'explain',
+    '--token',
+    '--claims',
+    '--config',
+    '--host',
+    '--port',
+    '--version',
+    '--help',
+  ]) {
     assert.ok(HELP.includes(word), word);
   }
   assert.equal(mistakeLine('there is no option -x'), 'portico: there is no option -x (see portico --help)\n');
