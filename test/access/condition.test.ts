@@ -126,7 +126,7 @@ const REFUSED: readonly (readonly [source: string, message: RegExp])[] = [
 ];
 
 for (const [source, message] of REFUSED) {
-  test(`refused at load: ${source.slice(0, 60)}`, () => {
+  test(`refused at load: ${JSON.stringify(source.slice(0, 60))}`, () => {
     assert.throws(
       () => new Condition(source),
       (thrown) => thrown instanceof ConditionFault && message.test(thrown.message),
