@@ -20,7 +20,7 @@ export interface DemoIssuer {
 /** @param gatewayPort where Portico listens, on loopback */
 export async function startDemoIssuer(
   gatewayPort: number,
-  options: Pick<AuthorizationServerOptions, 'port' | 'format' | 'accessTokenSeconds'> = {},
+  options: Pick<AuthorizationServerOptions, 'port' | 'format' | 'accessTokenSeconds' | 'fetch'> = {},
 ): Promise<DemoIssuer> {
   const users = Object.fromEntries(PEOPLE.map(({ name, groups }) => [name, groups]));
   const idp = await startAuthorizationServer({

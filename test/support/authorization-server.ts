@@ -19,6 +19,8 @@ export interface AuthorizationServerOptions {
   readonly passwords?: Readonly<Record<string, string>>;
   readonly format?: 'jwt' | 'opaque';
   readonly accessTokenSeconds?: number;
+  /** How it gets client id metadata documents; by default from public https addresses. */
+  readonly fetch?: Configuration['fetch'];
   /** 0 takes a free one. */
   readonly port?: number;
 }
@@ -79,6 +81,7 @@ function configuration(
     users = {},
     format = 'jwt',
     accessTokenSeconds = 300,
+    fetch,
   }: Omit<AuthorizationServerOptions, 'port' | 'passwords'>,
   adapter: (model: string) => Adapter,
   keyId: string,
@@ -87,6 +90,7 @@ function configuration(
   const jwk = { ...privateKey.export({ format: 'jwk' }), kid: keyId, alg: 'ES256', use: 'sig' };
   return {
     adapter,
+    ...(fetch === undefined ? {} : { fetch }),
     jwks: { keys: [jwk as never] },
     // There is an EC key alone.
     clientDefaults: { id_token_signed_response_alg: 'ES256' },

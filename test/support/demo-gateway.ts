@@ -2,6 +2,7 @@
 import { dirname, resolve } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { DEMO_CONFIG, type DemoIssuer, startDemoIssuer } from '../demo-auth/demo-issuer.ts';
+import type { AuthorizationServerOptions } from './authorization-server.ts';
 import { freePort } from './free-port.ts';
 import { type StartedGateway, startGateway } from './start-gateway.ts';
 
@@ -9,9 +10,7 @@ export interface DemoGateway extends AsyncDisposable, Pick<DemoIssuer, 'idp' | '
   readonly gateway: StartedGateway;
 }
 
-export interface DemoOptions {
-  readonly accessTokenSeconds?: number;
-}
+export type DemoOptions = Pick<AuthorizationServerOptions, 'accessTokenSeconds' | 'fetch'>;
 
 export async function startDemo(options: DemoOptions = {}): Promise<DemoGateway> {
   const port = await freePort();

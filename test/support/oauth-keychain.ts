@@ -7,6 +7,8 @@ type Stored<Method extends 'saveTokens' | 'saveClientInformation' | 'saveDiscove
 
 export class OAuthKeychain implements OAuthClientProvider {
   readonly redirectUrl: string;
+  /** With it the client is known by this address, and registers nowhere. */
+  clientMetadataUrl?: string;
   saved: Stored<'saveTokens'> | undefined;
   authorizationUrl: URL | undefined;
   /** How many clients it registered. */
