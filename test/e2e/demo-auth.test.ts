@@ -42,19 +42,19 @@ async function startDemo(t: TestContext, ...args: readonly string[]): Promise<De
   };
   t.after(stop);
   let printed = '';
+  let block: string | undefined;
   const output = child.stdout.setEncoding('utf8');
   for await (const chunk of output.iterator({ destroyOnReturn: false })) {
     printed += chunk;
-    // The block is the last that is printed.
-    if (/^\}$/m.test(printed)) break;
+    block = /^\{$.*?^\}$/ms.exec(printed)?.[0];
+    if (block !== undefined) break;
   }
   output.resume();
-  const block = JSON.parse(printed.slice(printed.indexOf('{\n'))) as {
-    mcpServers: { portico: { url: string } };
-  };
+  assert.ok(block !== undefined, printed);
+  const { mcpServers } = JSON.parse(block) as { mcpServers: { portico: { url: string } } };
   return {
     issuer: /Sign-in is at\s+(\S+)/.exec(printed)?.[1] ?? '',
-    url: block.mcpServers.portico.url,
+    url: mcpServers.portico.url,
     passwords: Object.fromEntries(
       [...printed.matchAll(/^(ada|bob) +(\S+)/gm)].map(([, name = '', password = '']) => [name, password]),
     ),
