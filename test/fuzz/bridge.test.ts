@@ -90,13 +90,12 @@ for (const era of ['legacy', 'modern'] as const) {
         tables.stop();
       });
 
-      test('each client gets exactly its own, and nothing is left', async () => {
+      test('each client gets exactly its own', async () => {
         const target: FuzzTarget = { url: gateway.url, era, fragile: false, crash: async () => {} };
         await fc.assert(
           fc.asyncProperty(crowd, (programs) => runAll(target, programs)),
           { numRuns: 6, endOnFailure: true },
         );
-        await assertNothingHeld(tables, gateway);
       });
 
       test('also when the server goes away in the middle of it', async () => {
@@ -114,8 +113,9 @@ for (const era of ['legacy', 'modern'] as const) {
           // A child that keeps dying is not started again at once.
           { numRuns: server ? 4 : 2, endOnFailure: true },
         );
-        await assertNothingHeld(tables, gateway);
       });
+
+      test('in the end nothing is held', () => assertNothingHeld(tables, gateway));
     });
   }
 }
