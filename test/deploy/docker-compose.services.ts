@@ -68,6 +68,24 @@ describe('docker compose up', () => {
     );
   });
 
+  test('counts in the Redis that stands beside it, which nobody else reaches', async () => {
+    const metrics = await request(`${adminUrl}/metrics`);
+    assert.match(await metrics.body.text(), /^portico_store_available 1$/m);
+    assert.match(await compose('exec', 'redis', 'redis-cli', 'KEYS', 'portico:limit:guard:*'), /\S/);
+    const ports = JSON.parse(
+      await run(
+        'inspect',
+        '--format',
+        '{{json .NetworkSettings.Ports}}',
+        await compose('ps', '--quiet', 'redis'),
+      ),
+    ) as Record<string, unknown>;
+    assert.deepEqual(
+      Object.values(ports).filter((published) => published !== null),
+      [],
+    );
+  });
+
   test('runs as no root, with a root file system that nobody writes to', async () => {
     assert.notEqual(await compose('exec', 'portico', 'id', '-u'), '0');
     await assert.rejects(compose('exec', 'portico', 'touch', '/app/file'), /Read-only file system/);

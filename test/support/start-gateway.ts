@@ -50,6 +50,7 @@ export interface StartedGateway extends AsyncDisposable {
 
 export interface StatusReport {
   readonly sessions: number;
+  readonly store: { readonly kind: string; readonly available: boolean };
   readonly servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
