@@ -99,6 +99,7 @@ async function listen(
   >,
 ): Promise<void> {
   const { clientGone, signedOut, record } = exchange;
+  if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });
   const ending = AbortSignal.any([gateway.ending, signedOut]);
   const signal = AbortSignal.any([clientGone, ending]);
   try {

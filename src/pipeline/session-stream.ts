@@ -27,14 +27,18 @@ export async function handleSessionStream(gateway: GatewayContext, exchange: Exc
     if (exchange.httpMethod === 'GET') throw methodNotAllowed();
     throw new GatewayError('session-missing');
   }
-  const { access } = enterView(gateway, exchange);
+  // Whoever may use nothing any more may still end what was theirs.
+  const access = exchange.httpMethod === 'GET' ? enterView(gateway, exchange).access : undefined;
   const session = await gateway.sessions.find(id, principalKey(exchange.principal), exchange.view);
   if (session === undefined) throw new GatewayError('session-unknown');
   exchange.record.protocolVersion = session.record.version;
+  if (access !== undefined) {
+    openStream(exchange, session, access);
+  } else {
+    await gateway.sessions.end(session);
+    exchange.reply.accept(204);
+  }
   exchange.record.outcome = 'ok';
-  if (exchange.httpMethod === 'GET') return openStream(exchange, session, access);
-  await gateway.sessions.end(session);
-  exchange.reply.accept(204);
 }
 
 /** Closed when the sign-in is over: the client opens it again with a fresh token, and misses nothing (DESIGN 3). */
@@ -44,6 +48,8 @@ function openStream(
   access: ServerAccess,
 ): void {
   if (!reply.accepts.events) throw new GatewayError('not-acceptable');
+  // The last seconds of a token are for calls; a stream would end at once, and be opened again at once.
+  if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });
   const lastEventId = headerValue(headers, LAST_EVENT_HEADER);
   const over = AbortSignal.any([clientGone, signedOut]);
   const sink = heardSink(reply, access);
@@ -52,9 +58,7 @@ function openStream(
   } else if (!mayResume(session, lastEventId, access) || !session.resume(lastEventId, sink, over)) {
     throw new GatewayError('resume-unknown');
   }
-  const close = () => reply.end();
-  if (signedOut.aborted) close();
-  else signedOut.addEventListener('abort', close, { once: true });
+  signedOut.addEventListener('abort', () => reply.end(), { once: true });
 }
 
 /** What a call said is not said again to someone who may not make it any more. */
