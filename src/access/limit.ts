@@ -4,10 +4,17 @@ import type { LimitConfig, LimitKeyPart } from '../config/limits-config.ts';
 import type { Principal } from './principal.ts';
 import { parseTargetPattern, readTarget, type TargetKind, TargetPattern } from './target-pattern.ts';
 
+/** One HTTP request, as long as it lasts. */
+export interface Arrival {
+  /** Where it came from: an IPv4 address, or the /64 of an IPv6 address. */
+  readonly address: string;
+  /** It has waited for the store in vain, and is not to wait again. */
+  storeFailed: boolean;
+}
+
 /** One request of a client, as limits look at it. */
 export interface LimitedRequest {
-  /** Where it came from. */
-  readonly address: string;
+  readonly arrival: Arrival;
   readonly principal: Principal;
   /** Undefined where a request concerns several, as a merged list does. */
   readonly server: string | undefined;
@@ -82,7 +89,7 @@ export class Limit {
 
 /** Undefined where the request has no such thing, and a limit by it does not concern it. */
 const VALUES: Readonly<Record<LimitKeyPart, (request: LimitedRequest) => unknown>> = {
-  ip: ({ address }) => address,
+  ip: ({ arrival }) => arrival.address,
   principal: ({ principal: { issuer, subject } }) => [issuer, subject],
   client: ({ principal: { issuer, clientId } }) => [issuer, clientId],
   group: () => '',

@@ -6,15 +6,7 @@ import { MemoryStore } from '../state/memory-store.ts';
 import { type Store, StoreUnavailable, type Take, type TakeOutcome } from '../state/store.ts';
 import { InFlight } from './in-flight.ts';
 import { Leases } from './leases.ts';
-import { Limit, type LimitedRequest } from './limit.ts';
-
-/** One HTTP request, as long as it lasts. */
-export interface Arrival {
-  /** Where it came from: an IPv4 address, or the /64 of an IPv6 address. */
-  readonly address: string;
-  /** It has waited for the store in vain, and is not to wait again. */
-  storeFailed: boolean;
-}
+import { type Arrival, Limit, type LimitedRequest } from './limit.ts';
 
 /** What was admitted, for as long as it runs. */
 export interface Admission {
@@ -62,6 +54,11 @@ export class Limits {
     this.#onFallback = onFallback;
   }
 
+  /** Nothing is limited once a request has been read. */
+  get none(): boolean {
+    return this.#rates.length + this.#concurrencies.length === 0;
+  }
+
   /**
    * Charges one request at the edge, of which nothing but the address is known.
    *
@@ -79,7 +76,7 @@ export class Limits {
    *
    * @throws GatewayError rate-limited; then nothing has been charged
    */
-  async admit(request: LimitedRequest, arrival: Arrival): Promise<Admission> {
+  async admit(request: LimitedRequest): Promise<Admission> {
     const charges = this.#rates.flatMap((limit) => {
       const cost = limit.costOf(request);
       if (cost === 0) return [];
@@ -87,7 +84,7 @@ export class Limits {
     });
     const admission = this.#enter(request);
     try {
-      await this.#charge(charges, arrival);
+      await this.#charge(charges, request.arrival);
     } catch (thrown) {
       admission.leave();
       throw thrown;

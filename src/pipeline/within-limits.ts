@@ -39,9 +39,9 @@ function admit(
   { principal, arrival }: Exchange,
   { request, hidden, server }: ChargedRequest,
 ): Promise<Admission> | Admission {
-  if (request.method === 'ping') return NOTHING;
+  if (limits.none || request.method === 'ping') return NOTHING;
   const limited: LimitedRequest = {
-    address: arrival.address,
+    arrival,
     principal,
     server: server.slug,
     // What a caller may not know of is not counted among its uses: others would notice.
@@ -50,7 +50,7 @@ function admit(
     isEndless: request.method === 'subscriptions/listen',
   };
   const isRetry = retries.redeem(request, { principal: principalKey(principal), server: server.slug });
-  return isRetry ? limits.admitFree(limited) : limits.admit(limited, arrival);
+  return isRetry ? limits.admitFree(limited) : limits.admit(limited);
 }
 
 const NOTHING: Admission = { leave() {} };

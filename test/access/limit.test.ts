@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Limit, type LimitedRequest } from '../../src/access/limit.ts';
 import type { LimitConfig } from '../../src/config/limits-config.ts';
-import { limitConfig, limitedRequest, person } from './limits-rig.ts';
+import { arrival, limitConfig, limitedRequest, person } from './limits-rig.ts';
 
 const search = limitedRequest({ target: { kind: 'tools', name: 'search_code' } });
 
@@ -12,7 +12,7 @@ function counters(config: Partial<LimitConfig>, request: LimitedRequest = search
 }
 
 const ONE_COUNTER_EACH: readonly [key: LimitConfig['key'], Partial<LimitedRequest>][] = [
-  [['ip'], { address: '10.0.0.9' }],
+  [['ip'], { arrival: arrival('10.0.0.9') }],
   [['principal'], { principal: person('bob') }],
   [['principal'], { principal: { ...person('alice'), issuer: 'https://other.example' } }],
   [['client'], { principal: { ...person('alice'), clientId: 'other' } }],
@@ -116,7 +116,7 @@ test('only what is known before anything is read guards the edge', () => {
 
 test('a guard counts an address by one counter', () => {
   const guard = new Limit(limitConfig({ key: ['ip'] }));
-  assert.deepEqual(guard.countersOf(limitedRequest({ address: '10.0.0.1' })), [
+  assert.deepEqual(guard.countersOf(limitedRequest({ arrival: arrival('10.0.0.1') })), [
     guard.counterOfAddress('10.0.0.1'),
   ]);
 });

@@ -1,7 +1,6 @@
 // Limits, and requests for them, made of what a test says and defaults.
 import assert from 'node:assert/strict';
-import type { LimitedRequest } from '../../src/access/limit.ts';
-import type { Arrival } from '../../src/access/limits.ts';
+import type { Arrival, LimitedRequest } from '../../src/access/limit.ts';
 import { ANONYMOUS, type Principal } from '../../src/access/principal.ts';
 import type { LimitConfig } from '../../src/config/limits-config.ts';
 import { GatewayError } from '../../src/errors.ts';
@@ -26,7 +25,7 @@ export function limitConfig(changes: Partial<LimitConfig> = {}): LimitConfig {
 
 export function limitedRequest(changes: Partial<LimitedRequest> = {}): LimitedRequest {
   return {
-    address: '192.0.2.1',
+    arrival: arrival(),
     principal: person('alice'),
     server: 'docs',
     target: { kind: 'tools', name: 'echo' },
@@ -36,8 +35,8 @@ export function limitedRequest(changes: Partial<LimitedRequest> = {}): LimitedRe
   };
 }
 
-export function arrival(): Arrival {
-  return { address: '192.0.2.1', storeFailed: false };
+export function arrival(address = '192.0.2.1'): Arrival {
+  return { address, storeFailed: false };
 }
 
 /** `admitted`, or `name of the limit: milliseconds`. */

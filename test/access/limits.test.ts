@@ -11,7 +11,7 @@ function limitsOf(...configs: Partial<LimitConfig>[]) {
   const clock = { nowMs: 0 };
   const store = new MemoryStore({ now: () => clock.nowMs });
   const limits = new Limits({ limits: configs.map(limitConfig), store });
-  const ask = (changes = {}) => verdict(limits.admit(limitedRequest(changes), arrival()));
+  const ask = (changes = {}) => verdict(limits.admit(limitedRequest(changes)));
   return { limits, store, clock, ask };
 }
 
@@ -61,12 +61,12 @@ test('a limit that does not concern a request leaves it alone', async () => {
 test('so many at a time, until one has left', async () => {
   const { limits, ask } = limitsOf({ name: 'busy', max: undefined, inFlight: 2 });
   const admissions: Admission[] = [];
-  for (let n = 0; n < 2; n += 1) admissions.push(await limits.admit(limitedRequest(), arrival()));
+  for (let n = 0; n < 2; n += 1) admissions.push(await limits.admit(limitedRequest()));
   assert.equal(await ask(), 'in-flight:busy: 1000');
   assert.equal(await ask({ principal: person('bob') }), 'admitted');
   admissions[0]?.leave();
   admissions[0]?.leave();
-  admissions.push(await limits.admit(limitedRequest(), arrival()));
+  admissions.push(await limits.admit(limitedRequest()));
   assert.equal(await ask(), 'in-flight:busy: 1000');
 });
 
@@ -75,11 +75,11 @@ test('who is refused takes no place, and who finds no place pays nothing', async
     { name: 'both', max: 2, inFlight: 1 },
     { name: 'other', key: ['server'], max: 1 },
   );
-  const admission = await limits.admit(limitedRequest(), arrival());
+  const admission = await limits.admit(limitedRequest());
   assert.equal(await ask(), 'in-flight:both: 1000');
   admission.leave();
   for (let n = 0; n < 3; n += 1) assert.equal(await ask(), 'rate:other: 60000');
-  const elsewhere = await limits.admit(limitedRequest({ server: 'files' }), arrival());
+  const elsewhere = await limits.admit(limitedRequest({ server: 'files' }));
   elsewhere.leave();
   assert.equal(await ask({ server: 'more' }), 'rate:both: 60000');
 });
@@ -142,7 +142,7 @@ function sickLimits(...configs: Partial<LimitConfig>[]) {
     },
   });
   const admitted = async (times: number) => {
-    const asking = Array.from({ length: times }, () => verdict(limits.admit(limitedRequest(), arrival())));
+    const asking = Array.from({ length: times }, () => verdict(limits.admit(limitedRequest())));
     return (await Promise.all(asking)).filter((said) => said === 'admitted').length;
   };
   return { store, limits, admitted, fallbacks: () => fallbacks };
@@ -172,7 +172,7 @@ test('F55: a request that has waited in vain once is counted here from then on',
   const { store, limits } = sickLimits({ name: 'guard', key: ['ip'], max: 9 }, { name: 'fair', max: 9 });
   const mine = arrival();
   await limits.admitAddress(mine);
-  await limits.admit(limitedRequest(), mine);
+  await limits.admit(limitedRequest({ arrival: mine }));
   assert.equal(store.asked, 1);
   assert.equal(mine.storeFailed, true);
 });
@@ -199,5 +199,5 @@ test('F55: an error that is no outage is an error', async () => {
   store.take = async () => {
     throw new TypeError('a mistake of ours');
   };
-  await assert.rejects(limits.admit(limitedRequest(), arrival()), TypeError);
+  await assert.rejects(limits.admit(limitedRequest()), TypeError);
 });

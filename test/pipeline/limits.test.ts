@@ -5,27 +5,28 @@ import { type TestContext, test } from 'node:test';
 import type { GatewayConfig, Isolation } from '../../src/config/config.ts';
 import type { LimitConfig } from '../../src/config/limits-config.ts';
 import { limitConfig } from '../access/limits-rig.ts';
+import { legacyHttpBehind } from '../support/legacy-http.ts';
 import { type Message, RawClient } from '../support/raw-client.ts';
 import { ModernClient, openSession, RawSession, requestText } from '../support/raw-session.ts';
-import { type LogLine, type StartedGateway, startGateway } from '../support/start-gateway.ts';
+import type { LogLine, StartedGateway } from '../support/start-gateway.ts';
 import { ALICE, BOB, TWO_CALLERS } from '../support/two-callers.ts';
 
 interface LimitedOptions extends Partial<GatewayConfig> {
-  readonly switches?: readonly string[];
+  readonly era?: 'modern' | 'legacy';
   readonly isolation?: Isolation;
 }
 
 async function limited(
   t: TestContext,
   limits: readonly Partial<LimitConfig>[],
-  { switches = ['--era=legacy'], isolation = 'shared', ...gateway }: LimitedOptions = {},
+  { era = 'legacy', isolation = 'shared', ...gateway }: LimitedOptions = {},
 ): Promise<StartedGateway> {
-  const started = await startGateway({
-    stdio: { switches, isolation },
+  const behind = await legacyHttpBehind(t, {
+    era,
+    config: { isolation },
     gateway: { limits: limits.map((limit) => limitConfig({ name: 'fair', ...limit })), ...gateway },
   });
-  t.after(() => started.close());
-  return started;
+  return behind.gateway;
 }
 
 /** `ok`, or the code of the error. */
@@ -216,14 +217,14 @@ test('a legacy call keeps its place when its connection breaks, since it runs on
 });
 
 test('F57: a call that asks something is paid for once, a state brought back twice is not free', async (t) => {
-  const gateway = await limited(t, [{ max: 2 }], { switches: ['--era=modern'] });
+  const gateway = await limited(t, [{ max: 2 }], { era: 'modern' });
   await using client = new ModernClient(gateway.url, { capabilities: { elicitation: {} } });
-  const call = { name: 'input-required', arguments: {} };
+  const call = { name: 'ask', arguments: {} };
   const { requestState = '' } = (await client.ask('tools/call', call)).result ?? {};
   const retry = {
     ...call,
     requestState,
-    inputResponses: { name: { action: 'accept', content: { name: 'Ada' } } },
+    inputResponses: { q: { action: 'accept', content: { name: 'Ada' } } },
   };
   assert.equal(said(await client.ask('tools/call', retry)), 'ok');
   assert.equal(said(await client.ask('tools/call', retry)), 'ok', 'the second one is charged');
