@@ -244,6 +244,13 @@ test('streams end with the token that opened them; calls in flight run on', asyn
   assert.deepEqual([last.id, (last.result as { resultType: string }).resultType], ['l', 'complete']);
   assert.equal(await listening.event(), undefined);
   assert.equal(await call, 'waited');
+
+  // Within the skew the token still calls; opened again, a stream would end at once, and be opened again at once.
+  assert.equal(await legacy.tool('echo', { text: 'late' }), 'late');
+  for (const again of [await legacy.listen(), await modern.start('subscriptions/listen', LISTEN).answer]) {
+    assert.equal(again.status, 401);
+    assert.match(String(again.headers['www-authenticate']), /error="invalid_token"/);
+  }
 });
 
 test('F51 a withdrawn key ends the streams of its tokens', async (t) => {
