@@ -71,7 +71,7 @@ export function hasDotSegment(text: string): boolean {
 }
 
 function isPlain(text: string): boolean {
-  return !HIDING.test(text) && !OVERLONG.test(text) && !hasDotSegment(text);
+  return !HIDING.test(text) && !hasDotSegment(text);
 }
 
 function readingsOf(text: string): string[] {

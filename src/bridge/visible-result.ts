@@ -3,7 +3,6 @@
 import type { ServerAccess } from '../access/server-access.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../protocol/json-text.ts';
-import { isList } from '../protocol/methods.ts';
 import { expandTemplate } from './uri-template.ts';
 
 interface VisibleList {
@@ -24,15 +23,9 @@ const LISTS: Readonly<Record<string, VisibleList>> = {
 
 export function visibleResult(result: JsonObject, request: ClientRequest, access: ServerAccess): JsonObject {
   if (!access.enforced) return result;
-  const { method, era } = request;
-  const list = Object.hasOwn(LISTS, method) ? LISTS[method] : undefined;
-  const visible =
-    list === undefined
-      ? visibleCompletion(result, request, access)
-      : { ...result, [list.member]: visibleEntries(result[list.member], list, access) };
-  const mayBeKept = (isList(method) || method === 'resources/read') && result.resultType !== 'input_required';
-  // What is made for one caller must not be kept for another (F32).
-  return era === 'modern' && mayBeKept ? { ...visible, cacheScope: 'private' } : visible;
+  const list = Object.hasOwn(LISTS, request.method) ? LISTS[request.method] : undefined;
+  if (list === undefined) return visibleCompletion(result, request, access);
+  return { ...result, [list.member]: visibleEntries(result[list.member], list, access) };
 }
 
 function visibleEntries(

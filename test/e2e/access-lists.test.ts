@@ -26,7 +26,7 @@ const SEEN: Readonly<Record<'ann' | 'ben', Readonly<Record<string, readonly stri
     'resources/templates/list': ['file:///srv/{shelf}/{book}', 'file:///srv/public/{book}'],
   },
   ben: {
-    'tools/list': ['read_book', 'write_book', 'delete_book', 'read_index', 'Read_book', 'slow'],
+    'tools/list': ['read_book', 'write_book', 'delete_book', 'read_index', 'Read_book', 'slow', 'gossip'],
     'prompts/list': ['greet', 'plan_heist'],
     'resources/list': ['file:///srv/public/a.txt', 'file:///srv/public/b%20c.txt'],
     'resources/templates/list': ['file:///srv/{shelf}/{book}', 'file:///srv/public/{book}'],

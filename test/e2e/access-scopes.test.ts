@@ -86,6 +86,16 @@ for (const client of ['modern', 'legacy'] as const) {
   });
 }
 
+test('F50: speaking of a thing needs no scope: its completion, and the end of a subscription', async (t) => {
+  const rig = await startAccessRig(t, { era: 'legacy', ...OPTIONS });
+  const session = await rig.legacy('none');
+  const ref = { type: 'ref/prompt', name: 'plan_heist' };
+  const completed = await session.ask('completion/complete', { ref, argument: { name: 'a', value: '' } });
+  assert.equal(completed.error, undefined);
+  const { error } = await session.ask('resources/unsubscribe', { uri: 'file:///srv/secret/plan.txt' });
+  assert.equal(error, undefined);
+});
+
 test('F50: whoever has no scope at all sees what needs one, and is told to get it', async (t) => {
   const rig = await startAccessRig(t, { era: 'legacy', ...OPTIONS });
   const { result } = await rig.modern('none').ask('resources/list');

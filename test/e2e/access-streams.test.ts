@@ -92,6 +92,26 @@ test("a legacy client's GET stream carries what its caller may hear", async (t) 
   stream.abort();
 });
 
+for (const server of ['modern', 'legacy'] as const) {
+  for (const client of ['modern', 'legacy'] as const) {
+    test(`what a ${server} server says during a call is judged too: ${client} client`, async (t) => {
+      const rules = {
+        ...RULES,
+        readers: { ...RULES.readers, allow: [...(RULES.readers?.allow ?? []), 'library/gossip'] },
+      };
+      const rig = await startAccessRig(t, { era: server, rules, people: PEOPLE });
+      const asker = client === 'modern' ? rig.modern('ann-later') : await rig.legacy('ann-later');
+      const answer = await asker.start('tools/call', { name: 'gossip' }).answer;
+      const { before, response } = await answer.whole();
+      assert.ok(response.result);
+      assert.deepEqual(
+        before.map(({ params }) => params?.uri),
+        [PUBLIC],
+      );
+    });
+  }
+}
+
 test('what is held for a client that is away is judged when it comes back', async (t) => {
   const rig = await startAccessRig(t, { era: 'legacy', rules: RULES, people: PEOPLE });
   const before = await rig.legacy('ann');

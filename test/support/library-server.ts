@@ -102,6 +102,7 @@ export class LibraryServer implements AsyncDisposable {
     if (isModern !== (this.era === 'modern')) return void response.writeHead(400).end('Bad Request');
     if (message.method === 'subscriptions/listen') return this.#listen(message, response);
     if (message.params?.name === 'slow') await this.#released;
+    if (message.params?.name === 'gossip') return this.#gossip(message, response);
     await this.#answer(message, response);
   }
 
@@ -111,6 +112,18 @@ export class LibraryServer implements AsyncDisposable {
     const status = this.era === 'modern' && 'error' in outcome && outcome.error.code === -32601 ? 404 : 200;
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }));
+  }
+
+  /** A tool that talks of its resources on the call's own stream before it answers. */
+  #gossip({ id, method = '', params = {} }: Message, response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const say = (message: object) =>
+      response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`);
+    for (const uri of ['file:///srv/secret/plan.txt', 'file:///srv/public/a.txt']) {
+      say({ method: 'notifications/resources/updated', params: { uri } });
+    }
+    say({ id, ...this.#outcome(method, params) });
+    response.end();
   }
 
   #outcome(method: string, params: Members): { result: Members } | { error: NonNullable<Message['error']> } {

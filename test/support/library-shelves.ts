@@ -28,7 +28,7 @@ const tool = (name: string) => ({ name, inputSchema: { type: 'object' } });
 const TOOL_PAGES: Readonly<Record<string, { tools: Members[]; nextCursor?: string }>> = {
   '': { tools: [tool('read_book'), tool('write_book')], nextCursor: 'two' },
   two: { tools: [tool('delete_book'), tool('delete_all')], nextCursor: 'three' },
-  three: { tools: [tool('read_index'), tool('Read_book'), tool('slow')] },
+  three: { tools: [tool('read_index'), tool('Read_book'), tool('slow'), tool('gossip')] },
 };
 const TOOLS = Object.values(TOOL_PAGES).flatMap(({ tools }) => tools.map(({ name }) => name));
 const PROMPTS = ['greet', 'plan_heist'];
