@@ -62,7 +62,7 @@ describe('a server that does not start', () => {
 
   test('F28: lists and calls are errors while it is down, and work as soon as it is up', async (t) => {
     const server = await startFaultyHttpServer({ era: 'modern' });
-    await server.refuse();
+    const mend = server.fault(() => true, { reset: 'at-once' });
     const gateway = await startGateway({ http: { url: server.url } });
     t.after(async () => {
       await gateway.close();
@@ -72,7 +72,7 @@ describe('a server that does not start', () => {
     for (const method of ['tools/list', 'resources/list', 'server/discover']) {
       assert.equal((await client.ask(method)).error?.code, 5020);
     }
-    await server.listen();
+    mend();
     let listed = await client.ask('tools/list');
     await eventually('the server is reached', async () => {
       listed = await client.ask('tools/list');

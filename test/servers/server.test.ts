@@ -77,7 +77,7 @@ describe('the era of a child', { concurrency: true }, () => {
   test('F36: the verdict is kept: the next child of a legacy server is not probed', async (t) => {
     const { server } = openServer(t, faultyConfig(['--era=legacy']));
     await server.catalogueLink();
-    const own = await server.ownLink({ key: 'a', pinned: false, clientCapabilities: {} });
+    const own = await server.ownLink({ key: 'a', owner: 'a', pinned: false, clientCapabilities: {} });
     assert.ok(!(await callTool(own, 'received')).includes('server/discover'));
   });
 
@@ -182,12 +182,26 @@ describe('ends', { concurrency: true }, () => {
   test('links that Portico closes are no failures of the server', async (t) => {
     const { server, logs } = openServer(t, faultyConfig());
     for (const key of ['a', 'b', 'c', 'd']) {
-      await server.ownLink({ key, pinned: true, clientCapabilities: {} });
+      await server.ownLink({ key, owner: 'a', pinned: true, clientCapabilities: {} });
       await server.releaseOwnLink(key);
     }
     assert.equal(server.status().failures, 0);
     assert.equal(server.status().lastError, null);
     assert.ok(!logs.some((line) => line.includes('link ended')));
+  });
+
+  test("F12: one principal's crashes delay neither another's start nor the lists", async (t) => {
+    const { server } = openServer(t, faultyConfig());
+    const open = (owner: string, key: string) =>
+      server.ownLink({ key, owner, pinned: false, clientCapabilities: {} });
+    for (let round = 0; round < 5; round += 1) {
+      const link = await open('ada', `ada ${round}`).catch(() => undefined);
+      if (link === undefined) break;
+      await assert.rejects(callTool(link, 'crash'), failure('server-unavailable', 'process-ended'));
+    }
+    await assert.rejects(open('ada', 'once more'), failure('server-unavailable', 'backing-off'));
+    assert.equal(await callTool(await open('bob', 'bob'), 'echo', { text: 'mine' }), 'mine');
+    assert.equal(await callTool(await server.catalogueLink(), 'echo', { text: 'lists' }), 'lists');
   });
 
   test('F09: a child that is killed fails its calls at once, each once, and the next call gets a new child', async (t) => {
@@ -212,7 +226,7 @@ describe('ends', { concurrency: true }, () => {
   test('F07: a child that ended and left its group behind is cleaned up before the server is closed', async (t) => {
     const cwd = await temporaryFolder(t);
     const script = `import { spawn } from 'node:child_process';
-      spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+      spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
       await import(${JSON.stringify(pathToFileURL(FAULTY_SERVER).href)});`;
     await writeFile(join(cwd, 'wrapper.mjs'), script);
     const { server } = openServer(t, faultyConfig([], { cwd, args: ['wrapper.mjs'] }));
