@@ -8,24 +8,23 @@ const DOUBLE_STAR = -2;
 
 export class Glob {
   readonly text: string;
+  /** What every text that matches begins with. */
+  readonly literalPrefix: string;
+  /** True for a pattern that stands for one text only. */
+  readonly isLiteral: boolean;
   readonly #steps: readonly number[];
 
   constructor(text: string) {
     this.text = text;
+    this.literalPrefix = text.split('*', 1)[0] ?? '';
+    this.isLiteral = this.literalPrefix === text;
     this.#steps = stepsOf(text);
   }
 
-  /** True for a pattern that stands for one text only. */
-  get isLiteral(): boolean {
-    return !this.text.includes('*');
-  }
-
-  /** What every text that matches begins with. */
-  get literalPrefix(): string {
-    return this.text.split('*', 1)[0] ?? '';
-  }
-
   matches(text: string): boolean {
+    if (this.isLiteral) return text === this.text;
+    // Most patterns are done with here, and each entry of a list is held against all of them.
+    if (!text.startsWith(this.literalPrefix)) return false;
     return this.#placesAfter(text).at(-1) === this.#steps.length;
   }
 
