@@ -49,6 +49,7 @@ export async function chooseLink(
   if (client.era === 'modern' || isolation === 'principal' || session === undefined) {
     return server.ownLink({
       key,
+      owner: client.principal,
       pinned: false,
       // Several sessions may be behind one principal, and a question of their link would name none of them.
       clientCapabilities: client.era === 'modern' ? normal : {},
@@ -57,6 +58,7 @@ export async function chooseLink(
   }
   return server.ownLink({
     key: sessionLinkKey(session),
+    owner: client.principal,
     pinned: true,
     giveWay() {
       if (session.busy) return false;

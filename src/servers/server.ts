@@ -11,7 +11,7 @@ import { watchLists } from './list-watch.ts';
 import type { Peer } from './peer.ts';
 import { probeEra } from './probe-era.ts';
 import { ServerLink } from './server-link.ts';
-import { StartBackoff } from './start-backoff.ts';
+import { OwnerBackoffs, StartBackoff } from './start-backoff.ts';
 import type { ServerMessage } from './transport.ts';
 
 /** A start that is due this soon is worth waiting for; one further off is refused at once. */
@@ -23,9 +23,12 @@ const ASK_AGAIN_AFTER_MS = 10_000;
 export interface OwnLinkRequest extends LinkTerms, LinkPlace {
   /** Principal or session; links are never shared across keys. */
   readonly key: string;
+  /** Whose failures hold up whose starts: the principal. */
+  readonly owner: string;
   onUnsolicited?(message: ServerMessage, link: ServerLink): void;
 }
 
+type Backoff = Pick<StartBackoff, 'remainingMs' | 'failed'>;
 type SharedListener = (message: ServerMessage, link: ServerLink) => void;
 
 export interface ServerOptions extends ConnectorOptions {
@@ -38,7 +41,9 @@ export class Server {
   readonly #logger: Logger;
   readonly #pool: LinkPool;
   readonly #connector: Connector;
+  /** Of the link that lists come from, and of the server as such. */
   readonly #backoff = new StartBackoff();
+  readonly #ownerBackoffs = new OwnerBackoffs();
   readonly #listeners = new Set<SharedListener>();
   #peer: Peer | undefined;
   #lastError: string | undefined;
@@ -77,7 +82,10 @@ export class Server {
     const isMain = key === '{}';
     const start = async (signal: AbortSignal) => {
       const onUnsolicited = (message: ServerMessage, from: ServerLink) => this.#receiveShared(message, from);
-      const link = await this.#open({ clientCapabilities, onUnsolicited }, signal);
+      const link = await this.#open(
+        { clientCapabilities, onUnsolicited },
+        { signal, backoff: this.#backoff },
+      );
       if (isMain) this.#keepWatch(link);
       return link;
     };
@@ -86,7 +94,8 @@ export class Server {
 
   /** A link that belongs to one principal or one session. */
   ownLink(request: OwnLinkRequest): Promise<ServerLink> {
-    return this.#pool.acquire(request.key, (signal) => this.#open(request, signal), request);
+    const backoff = this.#ownerBackoffs.of(request.owner);
+    return this.#pool.acquire(request.key, (signal) => this.#open(request, { signal, backoff }), request);
   }
 
   /** The link of that key if it is open now; asking starts nothing. */
@@ -135,10 +144,10 @@ export class Server {
   }
 
   async #open(
-    request: Omit<OwnLinkRequest, 'key' | keyof LinkPlace>,
-    signal: AbortSignal,
+    request: Omit<OwnLinkRequest, 'key' | 'owner' | keyof LinkPlace>,
+    { signal, backoff }: { signal: AbortSignal; backoff: Backoff },
   ): Promise<ServerLink> {
-    await this.#awaitBackoff(signal);
+    await awaitBackoff(backoff, signal);
     this.#starts += 1;
     const startedAt = performance.now();
     try {
@@ -153,29 +162,16 @@ export class Server {
         identity: this.#options.identity,
         limits: this.config,
         ...(request.onUnsolicited === undefined ? {} : { onUnsolicited: request.onUnsolicited }),
-        onClosed: (link, reason) => this.#linkEnded(link, reason),
+        onClosed: (link, reason) => this.#linkEnded(link, reason, backoff),
         ...(this.config.type === 'http' ? { onDoubt: (link: ServerLink) => void this.#askAgain(link) } : {}),
       });
     } catch (thrown) {
       if (signal.aborted) throw thrown;
-      this.#backoff.failed(performance.now(), { begunAtMs: startedAt });
+      backoff.failed(performance.now(), { begunAtMs: startedAt });
       this.#lastError = describeFailure(thrown);
       this.#logger.warn({ reason: this.#lastError, ms: since(startedAt) }, 'link failed to open');
       throw thrown;
     }
-  }
-
-  async #awaitBackoff(signal: AbortSignal): Promise<void> {
-    const remainingMs = this.#backoff.remainingMs(performance.now());
-    if (remainingMs === 0) return;
-    if (remainingMs > WORTH_WAITING_MS) {
-      throw new GatewayError('server-unavailable', {
-        reason: 'backing-off',
-        text: 'The server failed to start; it is tried again shortly',
-        data: { retryAfterMs: Math.ceil(remainingMs) },
-      });
-    }
-    await delay(remainingMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 
   /**
@@ -228,7 +224,7 @@ export class Server {
     for (const listener of this.#listeners) listener(message, link);
   }
 
-  #linkEnded(link: ServerLink, reason: string): void {
+  #linkEnded(link: ServerLink, reason: string, backoff: Backoff): void {
     this.#pool.forget(link);
     if (link.closing) return;
     // A server that forgets a session is well; should it not be, the next handshake shows it.
@@ -236,10 +232,23 @@ export class Server {
       this.#logger.info({ uptimeMs: since(link.openedAt) }, 'the server forgot a session');
       return;
     }
-    this.#backoff.failed(performance.now(), { uptimeMs: performance.now() - link.openedAt });
+    backoff.failed(performance.now(), { uptimeMs: performance.now() - link.openedAt });
     this.#lastError = reason;
     this.#logger.warn({ reason, uptimeMs: since(link.openedAt) }, 'link ended');
   }
+}
+
+async function awaitBackoff(backoff: Backoff, signal: AbortSignal): Promise<void> {
+  const remainingMs = backoff.remainingMs(performance.now());
+  if (remainingMs === 0) return;
+  if (remainingMs > WORTH_WAITING_MS) {
+    throw new GatewayError('server-unavailable', {
+      reason: 'backing-off',
+      text: 'The server failed to start; it is tried again shortly',
+      data: { retryAfterMs: Math.ceil(remainingMs) },
+    });
+  }
+  await delay(remainingMs, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
 /** Words for the operator: reason and cause, never for a client. */

@@ -44,3 +44,32 @@ export class StartBackoff {
     return this.#failures;
   }
 }
+
+/** Beyond this many the one that failed longest ago is forgotten. */
+const MAX_OWNERS = 1_000;
+
+/** One backoff for each owner of links: whoever makes a server die again and again holds up nobody else. */
+export class OwnerBackoffs {
+  readonly #byOwner = new Map<string, StartBackoff>();
+
+  /** The owner's backoff; one that has never failed is not kept. */
+  of(owner: string): Pick<StartBackoff, 'remainingMs' | 'failed'> {
+    return {
+      remainingMs: (nowMs) => this.#byOwner.get(owner)?.remainingMs(nowMs) ?? 0,
+      failed: (nowMs, circumstances) => this.#keep(owner).failed(nowMs, circumstances),
+    };
+  }
+
+  get size(): number {
+    return this.#byOwner.size;
+  }
+
+  #keep(owner: string): StartBackoff {
+    const backoff = this.#byOwner.get(owner) ?? new StartBackoff();
+    this.#byOwner.delete(owner);
+    this.#byOwner.set(owner, backoff);
+    const [oldest] = this.#byOwner.keys();
+    if (this.#byOwner.size > MAX_OWNERS && oldest !== undefined) this.#byOwner.delete(oldest);
+    return backoff;
+  }
+}

@@ -19,6 +19,7 @@ async function openLink(
   const heard: ServerMessage[] = [];
   const link = await server.ownLink({
     key: 'own',
+    owner: 'a',
     pinned: false,
     clientCapabilities: { roots: {} },
     onUnsolicited: (message) => heard.push(message),
@@ -47,7 +48,7 @@ test('a ping is answered at once, and is nobody else’s business', async (t) =>
 
 test('F23: where nobody listens, a question is refused at once', async (t) => {
   const { server } = openServer(t, faultyConfig(['--era=legacy']));
-  const link = await server.ownLink({ key: 'mute', pinned: false, clientCapabilities: {} });
+  const link = await server.ownLink({ key: 'mute', owner: 'a', pinned: false, clientCapabilities: {} });
   assert.equal(JSON.parse(await callTool(link, 'ask', { method: 'roots/list' })).code, -32601);
   const shared = await server.catalogueLink();
   assert.equal(JSON.parse(await callTool(shared, 'ask', { method: 'roots/list' })).code, -32601);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StartBackoff } from '../../src/servers/start-backoff.ts';
+import { OwnerBackoffs, StartBackoff } from '../../src/servers/start-backoff.ts';
 
 const LIMITS = { firstDelayMs: 100, maxDelayMs: 1_000, sustainedMs: 60_000 };
 
@@ -43,4 +43,18 @@ test('F12: starts that fail at the same time are one failure', () => {
   assert.equal(backoff.failures, 1);
   backoff.failed(100, { begunAtMs: 70 });
   assert.equal(backoff.failures, 2);
+});
+
+test('F12: who makes a server die again and again holds up nobody else', () => {
+  const backoffs = new OwnerBackoffs();
+  for (let nowMs = 0; nowMs < 50; nowMs += 10) backoffs.of('ada').failed(nowMs);
+  assert.ok(backoffs.of('ada').remainingMs(50) > 0);
+  assert.equal(backoffs.of('bob').remainingMs(50), 0);
+  assert.equal(backoffs.size, 1, 'who never failed is not kept');
+});
+
+test('F04: a thousand owners are remembered, not a million', () => {
+  const backoffs = new OwnerBackoffs();
+  for (let owner = 0; owner < 5_000; owner += 1) backoffs.of(`owner ${owner}`).failed(owner);
+  assert.equal(backoffs.size, 1_000);
 });

@@ -39,6 +39,7 @@ export interface StdioStats extends InboxStats {
   readonly stderrLines: number;
 }
 
+const DROP_LOG_EVERY_MS = 60_000;
 const TIMINGS: StdioTimings = { ...STOP_TIMINGS, outputDrainMs: 250 };
 /**
  * Given up without a word. `initialize` must not be cancelled (2025-11-25, "Cancellation"), and a server that leaves
@@ -88,6 +89,8 @@ export class StdioTransport implements ServerTransport {
   #state: 'open' | 'ending' | 'closed' = 'open';
   #exit: ChildExit | undefined;
   #pauses = 0;
+  #dropped = 0;
+  #dropLoggedAt = Number.NEGATIVE_INFINITY;
   #stopped: Promise<void> | undefined;
 
   constructor(child: ChildProcess, config: StdioServerConfig, wire: Wire) {
@@ -211,10 +214,20 @@ export class StdioTransport implements ServerTransport {
     try {
       this.#writes.enqueue(frameOf(message), { onSettled: resolve });
     } catch (error) {
-      this.#wire.logger.warn({ err: error }, 'a message for the server was dropped');
+      this.#noteDropped(error);
       resolve();
     }
     return promise;
+  }
+
+  /** A server that asks without end and reads no answers must not fill the log. */
+  #noteDropped(error: unknown): void {
+    this.#dropped += 1;
+    const now = performance.now();
+    if (now - this.#dropLoggedAt < DROP_LOG_EVERY_MS) return;
+    this.#dropLoggedAt = now;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#wire.logger.warn({ reason, dropped: this.#dropped }, 'messages for the server were dropped');
   }
 
   /**
