@@ -25,7 +25,7 @@ export class Glob {
     if (this.isLiteral) return text === this.text;
     // Most patterns are done with here, and each entry of a list is held against all of them.
     if (!text.startsWith(this.literalPrefix)) return false;
-    return this.#placesAfter(text).at(-1) === this.#steps.length;
+    return this.#placesAfter(text, this.literalPrefix.length).at(-1) === this.#steps.length;
   }
 
   /** Whether some text that begins so would match. */
@@ -39,11 +39,15 @@ export class Glob {
     return this.#steps[last] === DOUBLE_STAR && this.#placesAfter(beginning).includes(last);
   }
 
-  /** Places in the pattern, ascending, at which it can stand once it has read the text. */
-  #placesAfter(text: string): readonly number[] {
+  /**
+   * Places in the pattern, ascending, at which it can stand once it has read the text.
+   *
+   * @param known how much of both is known to be the same
+   */
+  #placesAfter(text: string, known = 0): readonly number[] {
     let places: number[] = [];
-    this.#enter(places, 0);
-    for (let i = 0; i < text.length && places.length > 0; i += 1) {
+    this.#enter(places, known);
+    for (let i = known; i < text.length && places.length > 0; i += 1) {
       const code = text.charCodeAt(i);
       const next: number[] = [];
       for (const place of places) {

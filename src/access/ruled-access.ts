@@ -3,7 +3,6 @@
 import type { ConditionFacts, Verdict } from './condition.ts';
 import type { Principal } from './principal.ts';
 import type { Rule, StepUp } from './rules.ts';
-import { hasScopes } from './scopes.ts';
 import type {
   AccessDescription,
   CallFacts,
@@ -40,6 +39,15 @@ interface Clause {
   readonly pattern: TargetPattern;
 }
 
+/** What rules say of one kind of thing at one server. */
+interface Clauses {
+  readonly allows: readonly Clause[];
+  readonly denies: readonly Clause[];
+  readonly stepUps: readonly StepUp[];
+  /** Those that the caller lacks scopes for. */
+  readonly missing: readonly StepUp[];
+}
+
 export class RuledAccess implements ServerAccess {
   readonly enforced = true;
   readonly whole: boolean;
@@ -47,39 +55,45 @@ export class RuledAccess implements ServerAccess {
   readonly heldScopes: readonly string[];
   readonly #server: string;
   readonly #caller: Caller;
-  readonly #allows: readonly Clause[];
-  readonly #denies: readonly Clause[];
-  readonly #stepUps: readonly StepUp[];
+  readonly #all: Clauses;
+  readonly #byKind: Readonly<Record<TargetKind, Clauses>>;
 
   constructor(server: string, caller: Caller) {
     this.#server = server;
     this.#caller = caller;
-    this.heldScopes = caller.heldScopes;
-    const here = ({ pattern }: { pattern: TargetPattern }) => pattern.concerns(server);
-    this.#allows = caller.rules.flatMap((rule) => clauses(rule, rule.allow)).filter(here);
-    this.#denies = caller.rules.flatMap((rule) => clauses(rule, rule.deny)).filter(here);
-    this.#stepUps = caller.stepUps.filter(here).filter(({ scopes }) => !this.#holds(scopes));
-    this.whole =
-      this.#denies.length === 0 &&
-      this.#stepUps.length === 0 &&
-      this.#allows.some(({ rule, pattern }) => rule.condition === undefined && pattern.kind === undefined);
     this.rights = caller.rights;
+    this.heldScopes = caller.heldScopes;
+    this.#all = clausesOf(caller, server);
+    this.#byKind = {
+      tools: clausesOf(caller, server, 'tools'),
+      prompts: clausesOf(caller, server, 'prompts'),
+      resources: clausesOf(caller, server, 'resources'),
+    };
+    const { allows, denies, missing } = this.#all;
+    this.whole =
+      denies.length === 0 &&
+      missing.length === 0 &&
+      allows.some(({ rule, pattern }) => rule.condition === undefined && pattern.kind === undefined);
   }
 
   sees(kind?: TargetKind): boolean {
     const kinds = kind === undefined ? TARGET_KINDS : [kind];
-    return kinds.some((each) => this.#allows.some(({ pattern }) => this.#leavesSomething(pattern, each)));
+    return kinds.some((each) => {
+      const { allows, denies } = this.#byKind[each];
+      return allows.some(
+        (allow) => !denies.some((deny) => hides(deny) && deny.pattern.outweighs(allow.pattern)),
+      );
+    });
   }
 
   decide(kind: TargetKind, name: string, call?: CallFacts): Decision {
     const target = readTarget(kind, name);
     if (target === undefined) return { verdict: 'absent' };
-    const refusing = this.#refusing(target);
-    const certain = refusing.find(({ rule }) => rule.condition === undefined);
-    if (certain !== undefined) return { verdict: 'absent', ...by(certain) };
-    const granting = this.#allows.filter(
-      ({ pattern }) => pattern.concerns(this.#server, kind) && pattern.grants(target),
-    );
+    const { allows, denies } = this.#byKind[kind];
+    const refusing = denies.filter(({ pattern }) => pattern.refuses(target));
+    const hiding = refusing.find(hides);
+    if (hiding !== undefined) return { verdict: 'absent', ...by(hiding) };
+    const granting = allows.filter(({ pattern }) => pattern.grants(target));
     const granted = granting.find(({ rule }) => rule.condition === undefined) ?? granting[0];
     if (granted === undefined) return { verdict: 'absent' };
     if (call === undefined) return { verdict: 'allowed', ...by(granted) };
@@ -89,30 +103,20 @@ export class RuledAccess implements ServerAccess {
   listsTemplate(template: string): boolean {
     const target = readTemplate(template);
     if (target === undefined) return false;
-    const hidden = this.#denies.some(
-      ({ rule, pattern }) =>
-        rule.condition === undefined &&
-        pattern.concerns(this.#server, 'resources') &&
-        pattern.refusesAll(target),
-    );
-    if (hidden) return false;
-    return this.#allows.some(
-      ({ pattern }) => pattern.concerns(this.#server, 'resources') && pattern.couldGrant(target),
-    );
+    const { allows, denies } = this.#byKind.resources;
+    if (denies.some((deny) => hides(deny) && deny.pattern.refusesAll(target))) return false;
+    return allows.some(({ pattern }) => pattern.couldGrant(target));
   }
 
   describe(about?: NamedThing): AccessDescription {
-    const target = about && readTarget(about.kind, about.name);
-    if (about !== undefined && target === undefined) return { allows: [], denies: [], missing: [] };
-    const isAbout = ({ pattern }: { pattern: TargetPattern }, meets: 'grants' | 'refuses') =>
-      target === undefined || (pattern.concerns(this.#server, target.kind) && pattern[meets](target));
-    return {
-      allows: this.#allows.filter((clause) => isAbout(clause, 'grants')).map(described),
-      denies: this.#denies.filter((clause) => isAbout(clause, 'refuses')).map(described),
-      missing: this.#stepUps
-        .filter((stepUp) => isAbout(stepUp, 'refuses'))
-        .map(({ pattern, scopes }) => ({ target: pattern.text, scopes })),
-    };
+    if (about === undefined) return description(this.#all);
+    const { allows, denies, missing } = this.#byKind[about.kind];
+    const target = readTarget(about.kind, about.name);
+    return description({
+      allows: allows.filter(({ pattern }) => target !== undefined && pattern.grants(target)),
+      denies: denies.filter(({ pattern }) => target !== undefined && pattern.refuses(target)),
+      missing: missing.filter(({ pattern }) => target !== undefined && pattern.refuses(target)),
+    });
   }
 
   /** Conditions before scopes: nobody should ask for more scopes only to be refused. */
@@ -146,29 +150,10 @@ export class RuledAccess implements ServerAccess {
 
   /** All that the operation needs, where one of it is missing: one challenge has to be enough (F50). */
   #missingScopesOf(target: AccessTarget): readonly string[] {
-    const isNeeded = ({ pattern }: StepUp) =>
-      pattern.concerns(this.#server, target.kind) && pattern.refuses(target);
-    if (!this.#stepUps.some(isNeeded)) return [];
-    const all = this.#caller.stepUps.filter(({ pattern }) => pattern.concerns(this.#server)).filter(isNeeded);
-    return [...new Set(all.flatMap(({ scopes }) => scopes))];
-  }
-
-  #refusing(target: AccessTarget): Clause[] {
-    return this.#denies.filter(
-      ({ pattern }) => pattern.concerns(this.#server, target.kind) && pattern.refuses(target),
-    );
-  }
-
-  #leavesSomething(allow: TargetPattern, kind: TargetKind): boolean {
-    if (!allow.concerns(this.#server, kind)) return false;
-    return !this.#denies.some(
-      ({ rule, pattern }) =>
-        rule.condition === undefined && pattern.concerns(this.#server, kind) && pattern.outweighs(allow),
-    );
-  }
-
-  #holds(scopes: readonly string[]): boolean {
-    return hasScopes([...this.#caller.scopes], scopes);
+    const { stepUps, missing } = this.#byKind[target.kind];
+    const isNeeded = ({ pattern }: StepUp) => pattern.refuses(target);
+    if (!missing.some(isNeeded)) return [];
+    return [...new Set(stepUps.filter(isNeeded).flatMap(({ scopes }) => scopes))];
   }
 
   #facts(kind: TargetKind, name: string, call: CallFacts): ConditionFacts {
@@ -186,8 +171,26 @@ export class RuledAccess implements ServerAccess {
   }
 }
 
-function clauses(rule: Rule, patterns: readonly TargetPattern[]): Clause[] {
-  return patterns.map((pattern) => ({ rule, pattern }));
+function clausesOf(caller: Caller, server: string, kind?: TargetKind): Clauses {
+  const here = ({ pattern }: { readonly pattern: TargetPattern }) => pattern.concerns(server, kind);
+  const clauses = (list: 'allow' | 'deny') =>
+    caller.rules.flatMap((rule) => rule[list].map((pattern) => ({ rule, pattern }))).filter(here);
+  const stepUps = caller.stepUps.filter(here);
+  const missing = stepUps.filter(({ scopes }) => !scopes.every((scope) => caller.scopes.has(scope)));
+  return { allows: clauses('allow'), denies: clauses('deny'), stepUps, missing };
+}
+
+/** Whether it refuses by itself: with a condition it takes a call to know. */
+function hides({ rule }: Clause): boolean {
+  return rule.condition === undefined;
+}
+
+function description({ allows, denies, missing }: Omit<Clauses, 'stepUps'>): AccessDescription {
+  return {
+    allows: allows.map(described),
+    denies: denies.map(described),
+    missing: missing.map(({ pattern, scopes }) => ({ target: pattern.text, scopes })),
+  };
 }
 
 function described({ rule, pattern }: Clause): DescribedClause {
