@@ -2,7 +2,7 @@
 import type { Grant, Store, Take, TakeOutcome } from './store.ts';
 import { type Window, WindowCounters } from './window-counters.ts';
 
-/** Some 20 MB where all are in use. */
+/** Some 25 MB where all are in use. */
 const MAX_COUNTERS = 100_000;
 
 export interface MemoryStoreOptions {

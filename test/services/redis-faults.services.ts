@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { limitConfig } from '../access/limits-rig.ts';
+import { eventually } from '../support/eventually.ts';
 import { ModernClient, openSession, type RawSession } from '../support/raw-session.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { type SlowProxy, startSlowProxy } from '../support/slow-proxy.ts';
@@ -16,7 +16,10 @@ const TIMEOUT_MS = 100;
 const CALLS = 100;
 /** What a call takes, and this machine may add to it when it is busy. */
 const SLACK_MS = 80;
-const KINDS = ['limited call', 'unlimited modern call', 'legacy call'] as const;
+/** What other processes may add to a single call where there are many. */
+const BUSY_MS = 400;
+/** In the order in which they are made: those that may notice nothing come while nobody has noticed yet. */
+const KINDS = ['unlimited modern call', 'legacy call', 'limited call'] as const;
 type Kind = (typeof KINDS)[number];
 
 interface State {
@@ -27,8 +30,10 @@ interface State {
   mend(): Promise<unknown>;
   /** It is broken before the gateway starts. */
   readonly fromStart?: true;
-  /** Callers may notice nothing at all. */
+  /** It has never been away. */
   readonly isHarmless?: true;
+  /** It is back already, and perhaps before anybody has asked for it. */
+  readonly isOver?: true;
 }
 
 describe('F55, F56: a sick Redis', () => {
@@ -104,6 +109,7 @@ describe('F55, F56: a sick Redis', () => {
         await redis.start();
       },
       mend: async () => {},
+      isOver: true,
     },
   ];
 
@@ -112,23 +118,26 @@ describe('F55, F56: a sick Redis', () => {
       if (state.fromStart) await state.break();
       await using rig = await Rig.start(state.url());
       if (!state.fromStart) await state.break();
-      const sick = await rig.measureAll();
+      const sick = await rig.measureAll(state.isOver ? KINDS.toReversed() : KINDS);
       await state.mend();
       const mendedAt = performance.now();
       await rig.untilAvailable();
       const recoveryMs = state.isHarmless ? undefined : performance.now() - mendedAt;
       for (const kind of KINDS) {
         const { firstMs, p99Ms } = sick[kind];
-        const allowedMs = kind === 'limited call' ? TIMEOUT_MS + SLACK_MS : SLACK_MS;
-        for (const ms of firstMs) assert.ok(ms < allowedMs, `${kind}: ${ms} ms`);
+        // Who asks Redis waits for it, once; who does not may be held up by other processes, but not twice in a row.
+        if (kind === 'limited call') assert.ok(Math.max(...firstMs) < TIMEOUT_MS + BUSY_MS, `${firstMs} ms`);
+        else assert.ok(Math.min(...firstMs) < SLACK_MS, `${kind}: ${firstMs} ms`);
         assert.ok(p99Ms < SLACK_MS, `${kind}: ${p99Ms} ms at p99`);
         const added = (ms: number) => Math.max(0, ms - healthy[kind].p99Ms);
         const row = { state: state.name, call: kind, status: 200, recoveryMs };
         rows.push({ ...row, firstMs: firstMs.map(added), addedMs: added(p99Ms) });
       }
       assert.ok((recoveryMs ?? 0) < 2_000, `it took ${recoveryMs} ms to come back`);
-      assert.equal(rig.said('Redis does not answer'), state.isHarmless ? 0 : 1);
-      assert.equal(rig.said('Redis answers again'), state.isHarmless ? 0 : 1);
+      const outages = rig.said('Redis does not answer');
+      assert.equal(rig.said('Redis answers again'), outages);
+      if (state.isOver) assert.ok(outages <= 1);
+      else assert.equal(outages, state.isHarmless ? 0 : 1);
     });
   }
 
@@ -218,9 +227,9 @@ class Rig implements AsyncDisposable {
     return answer.status;
   }
 
-  async measureAll(): Promise<Record<Kind, Measured>> {
+  async measureAll(order: readonly Kind[] = KINDS): Promise<Record<Kind, Measured>> {
     const measured: Partial<Record<Kind, Measured>> = {};
-    for (const kind of KINDS) measured[kind] = await this.#measure(kind);
+    for (const kind of order) measured[kind] = await this.#measure(kind);
     return measured as Record<Kind, Measured>;
   }
 
@@ -228,7 +237,7 @@ class Rig implements AsyncDisposable {
     const firstMs = [await this.#timed(kind), await this.#timed(kind)];
     // Redis would be in the way of every try; another process on this machine is not.
     let p99Ms = Number.POSITIVE_INFINITY;
-    for (let tries = 0; tries < 3 && p99Ms >= SLACK_MS; tries += 1) p99Ms = await this.#percentile(kind);
+    for (let tries = 0; tries < 5 && p99Ms >= SLACK_MS; tries += 1) p99Ms = await this.#percentile(kind);
     return { firstMs, p99Ms };
   }
 
@@ -246,7 +255,7 @@ class Rig implements AsyncDisposable {
   }
 
   async untilAvailable(): Promise<void> {
-    while (!(await this.gateway.status()).store.available) await delay(5);
+    await eventually('Redis counts again', async () => (await this.gateway.status()).store.available);
   }
 
   /** How many log lines say that. */

@@ -1,9 +1,8 @@
 // A Redis that a test may stop, pause and reconfigure: in a container where there is an engine and an image, else the
 // machine's own redis-server. Always on one port, so that clients find it again.
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { freePort } from './free-port.ts';
 import { redisContainer, redisImage } from './redis-container.ts';
 import { redisProcess } from './redis-process.ts';
 
@@ -115,13 +114,4 @@ export async function startRedis(options: RedisOptions = {}): Promise<TestRedis>
     throw thrown;
   }
   return redis;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
