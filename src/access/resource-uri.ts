@@ -13,6 +13,9 @@ const MAX_CHARACTERS = 4_096;
 /** Encoded more often than this, it is meant to deceive. */
 const MAX_DECODINGS = 8;
 
+/** Most URIs: there is but one way to read them. */
+const PLAIN =
+  /^(?:file:\/\/|(?!file:)[a-z][a-z0-9+.-]*:\/\/[a-z0-9][a-z0-9.:-]*)(?:\/[\w~!$&'()*+,=:@-][\w~!$&'()*+,=:@.-]*)*$/;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 const ENCODED = /(?:%[0-9a-f]{2})+/gi;
@@ -27,6 +30,7 @@ const HIDING = /[\u0000-\u001f\u007f]|^ | $/;
  */
 export function readUri(uri: string): UriReadings | undefined {
   if (uri.length > MAX_CHARACTERS) return undefined;
+  if (PLAIN.test(uri)) return { granted: [uri], refused: [uri] };
   const granted = new Set<string>();
   for (let text = uri, round = 0; ; round += 1) {
     const decoded = isPlain(text) ? decodeOnce(text) : undefined;

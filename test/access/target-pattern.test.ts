@@ -111,6 +111,26 @@ test('a URI with dot segments is absent, however it is spelt and whatever is gra
   for (const uri of DOT_SEGMENTS) assert.equal(readTarget('resources', uri), undefined, uri);
 });
 
+test('a URI is read in one way where there is but one, and in more where there are more', () => {
+  const one = [
+    'file:///srv/a.txt',
+    'file:///a_b/c-d/e~1',
+    'https://docs.example.com:8443/a/b',
+    'test://one',
+    'x://a..b/c',
+  ];
+  for (const uri of one) assert.deepEqual(readTarget('resources', uri)?.refused, [uri], uri);
+  const more = [
+    'FILE:///a',
+    'https://Docs.example.com/a',
+    'file://localhost/a',
+    'file:///a%20b',
+    'file:///a//b',
+    'file:///a?b',
+  ];
+  for (const uri of more) assert.ok((readTarget('resources', uri)?.refused ?? [uri]).join() !== uri, uri);
+});
+
 test('dots elsewhere are dots', () => {
   for (const uri of [
     'file:///srv/.env',
