@@ -10,7 +10,7 @@ const limitSchema = section(
     key: text({
       description:
         'Required. What is counted apart: ip (IPv6 by /64), principal (issuer and subject), client, group (a caller ' +
-        'counts in each of his), server, tool, or several with +. Requests without a server or tool are not counted by it.',
+        'counts in each of theirs), server, tool, or several with +. Requests without a server or tool are not counted by it.',
       pattern: `^${KEY}(\\+${KEY})*$`,
       words: 'ip, principal, client, group, server, tool, or several joined by +',
     }),

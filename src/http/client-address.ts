@@ -13,7 +13,7 @@ const WITH_PORT = /^(?:\[(?<six>[^\]]+)\]|(?<four>[\d.]+))(?::\d+)?$/;
 export function clientAddress({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): string {
   const { six, four } = WITH_PORT.exec(ip)?.groups ?? {};
   const named = six ?? four ?? ip;
-  // What is no address is not the caller's to choose, or everyone could be as many as he likes.
+  // What is no address is not the caller's to choose, or anyone could be as many as they like.
   const address = isIP(named) === 0 ? (socket.remoteAddress ?? '') : named;
   return isIP(address) === 0 ? address : normalizeIP(withoutZone(address), IPV6_NETWORK_BITS);
 }

@@ -50,7 +50,7 @@ test('names cannot be made to run into each other', () => {
   assert.notDeepEqual(counters({ key }, request('a', 'b","c')), counters({ key }, request('a","b', 'c')));
 });
 
-test('a caller counts in each of his groups, once in each; those in none share a counter', () => {
+test('a caller counts in each of their groups, once; those in none share a counter', () => {
   const inGroups = (...groups: string[]) =>
     counters({ key: ['group'] }, { ...search, principal: { ...person('alice'), groups } });
   assert.equal(inGroups('a', 'b', 'a').length, 2);

@@ -74,7 +74,7 @@ test('every method counts but OPTIONS, and before anybody signs in (F53, F57)', 
   assert.equal(attempts, 2);
 });
 
-test('without trusted proxies nobody chooses his address', async (t) => {
+test('without trusted proxies nobody chooses an address', async (t) => {
   const { url } = await startEdge(t, { ipGuard: { guards: [GUARD] } });
   const from = (address: string) =>
     statusOf(`${url}/mcp`, 'POST', { ...JSON_BODY, 'X-Forwarded-For': address });

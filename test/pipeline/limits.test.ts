@@ -165,7 +165,7 @@ test('what is hidden is not counted among the uses of it', async (t) => {
   assert.equal(said(await alice.ask('tools/call', { name: 'echo', arguments: {} })), 4290);
 });
 
-test('F57: 30 clients of one caller at once leave another his share, and his place', async (t) => {
+test('F57: 30 clients of one caller at once leave another their share, and their place', async (t) => {
   const gateway = await limited(t, [{ max: 20 }, { name: 'busy', max: undefined, inFlight: 5 }], {
     auth: TWO_CALLERS,
   });
@@ -184,7 +184,7 @@ test('F57: 30 clients of one caller at once leave another his share, and his pla
   for (const call of calls) call.abort();
   await using alice = new ModernClient(gateway.url, ALICE);
   let listed = 0;
-  await eventually('his share is used up', async () => {
+  await eventually('the share is used up', async () => {
     if (said(await alice.ask('tools/list')) === 'ok') listed += 1;
     return gateway.logs.findLast(isRefusal)?.reason === 'rate:fair';
   });

@@ -27,7 +27,7 @@ test('F56: a spray of a million keys is held in bounded memory', async () => {
   assert.equal(store.size, 100_000);
 });
 
-test('F56: a spray of keys does not rid anybody of the counter that stops him', async () => {
+test('F56: a spray of keys rids nobody of the counter that stops them', async () => {
   const { store } = clocked(1_000);
   const caller = { ...MINUTE, key: 'the sprayer himself' };
   for (let n = 0; n < 3; n += 1) store.takeNow([caller]);
