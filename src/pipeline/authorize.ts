@@ -66,6 +66,13 @@ export function mayNotify(access: ServerAccess, method: string): boolean {
   return access.whole || STANDARD_NOTIFICATIONS.has(method);
 }
 
+/** What a server is told of its client's abilities: who has no extension's methods could do nothing with its results. */
+export function usableCapabilities(capabilities: JsonObject, access: ServerAccess): JsonObject {
+  if (access.whole) return capabilities;
+  const { extensions: _extensions, ...usable } = capabilities;
+  return usable;
+}
+
 /** Who may read again what was said on the stream of these calls: those who could make them now. */
 export function rereaders(
   access: ServerAccess,

@@ -11,7 +11,7 @@ import { META } from '../protocol/era.ts';
 import { type JsonValue, readJson } from '../protocol/json-text.ts';
 import type { Server } from '../servers/server.ts';
 import { withinTime } from '../servers/within-time.ts';
-import { authorize, enterView, type Permit } from './authorize.ts';
+import { authorize, enterView, type Permit, usableCapabilities } from './authorize.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
@@ -60,7 +60,7 @@ async function answerRequest(
   const client: CallingClient = {
     era: 'modern',
     version: request.meta.version,
-    capabilities: request.meta.clientCapabilities,
+    capabilities: usableCapabilities(request.meta.clientCapabilities, access),
     info: request.meta.clientInfo,
     principal: principalKey(exchange.principal),
     access,

@@ -2,10 +2,10 @@
 // server; what conditions refuse says so.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AccessRig, type RuleText, startAccessRig } from '../support/access-rig.ts';
+import { type AccessRig, keyOf, type RuleText, startAccessRig } from '../support/access-rig.ts';
 import type { LibraryEra } from '../support/library-shelves.ts';
 import type { Members } from '../support/raw-client.ts';
-import { requestText } from '../support/raw-session.ts';
+import { ModernClient, requestText } from '../support/raw-session.ts';
 
 /** By refusal in spite of a grant, and by no grant. */
 const POLICIES: Readonly<Record<string, Readonly<Record<string, RuleText>>>> = {
@@ -271,6 +271,15 @@ test('methods of extensions, and tasks, are for callers who may use the whole se
   const extension = async (person: string) =>
     (await rig.modern(person, rig.view).ask('com.example/shelves')) as Members;
   assert.deepEqual(((await extension('ben')).result as Members).shelves, ['public', 'secret']);
+  const declared = async (person: string) => {
+    const capabilities = { extensions: { 'com.example/shelves': {} }, elicitation: { form: {} } };
+    await using client = new ModernClient(rig.view, { ...keyOf(person), capabilities });
+    await client.ask('tools/call', { name: 'read_book' });
+    const meta = rig.library.lastParams('tools/call')?._meta as Members;
+    return Object.keys(meta['io.modelcontextprotocol/clientCapabilities'] as Members).sort();
+  };
+  assert.deepEqual(await declared('ben'), ['elicitation', 'extensions']);
+  assert.deepEqual(await declared('ann'), ['elicitation']);
   const refused = (await extension('ann')).error;
   const unknown = (await rig.modern('ben').ask('com.example/shelves')).error;
   assert.deepEqual(refused, unknown);
