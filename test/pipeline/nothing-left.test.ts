@@ -10,7 +10,7 @@ import { startGateway } from '../support/start-gateway.ts';
 const SESSIONS = 200;
 
 test('F04: 200 abandoned sessions leave no session, no stream, no connection upstream', async (t) => {
-  const { gateway, server } = await legacyHttpBehind(t, { gateway: sessionLimits({ idleTimeoutMs: 3_000 }) });
+  const { gateway, server } = await legacyHttpBehind(t, { gateway: sessionLimits({ idleTimeoutMs: 2_000 }) });
   await using watcher = new ModernClient(gateway.url);
   await watcher.tool('echo', { text: 'one link that stays' });
   await server.until(() => server.listening === 2);
@@ -21,8 +21,7 @@ test('F04: 200 abandoned sessions leave no session, no stream, no connection ups
     for (const session of some.slice(0, 5)) assert.equal((await session.listen()).status, 200);
     sessions.push(...some);
   }
-  assert.equal((await gateway.status()).sessions, SESSIONS);
-  assert.ok(server.sessions.size > SESSIONS);
+  assert.ok(server.requests('initialize').length > SESSIONS, 'each had a session upstream');
   for (const session of sessions) await session[Symbol.asyncDispose]();
   while ((await gateway.status()).sessions > 0) await delay(50);
   await server.until(() => server.sessions.size === 2 && server.listening === 2);
