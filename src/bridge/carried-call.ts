@@ -22,7 +22,7 @@ import { sameEraLegacy, sameEraModern } from './same-era.ts';
 import { SealedFields } from './sealed-fields.ts';
 import type { SealedState } from './sealed-state.ts';
 import { statusOfError } from './server-errors.ts';
-import { visibleResult } from './visible-result.ts';
+import { visibleError, visibleResult } from './visible-result.ts';
 
 /** CROSSINGS[client's era][server's era] */
 const CROSSINGS: Readonly<Record<Era, Readonly<Record<Era, Crossing>>>> = {
@@ -164,8 +164,8 @@ export class CarriedCall {
 
   #publicOutcome(outcome: JsonRpcOutcome): JsonRpcOutcome {
     const crossed = this.crossing.outcome(outcome, this.context);
-    if ('error' in crossed) return crossed;
     const { request, link, client } = this.call;
+    if ('error' in crossed) return { error: visibleError(crossed.error, request, client.access) };
     const result = request.method === 'tools/list' ? usableTools(crossed.result, link) : crossed.result;
     const visible = visibleResult(result, request, client.access);
     return { result: this.#owned(this.sealing.sealResult(visible)) };

@@ -20,6 +20,8 @@ import { isJsonObject } from '../protocol/json-text.ts';
 const isReserved = (code: number) =>
   code <= HEADER_MISMATCH && code >= -32099 && code !== LEGACY_URL_ELICITATION_REQUIRED;
 
+const OF_RESOURCES = new Set(['resources/read', 'resources/subscribe', 'resources/unsubscribe']);
+
 /** The error as the client of `era` is to see it. `method` and `uri` are those of the client's request. */
 export function publicError(
   error: JsonRpcErrorObject,
@@ -28,7 +30,7 @@ export function publicError(
   if (error.code === HEADER_MISMATCH || error.code === UNSUPPORTED_PROTOCOL_VERSION) {
     return { code: SERVER_UNAVAILABLE, message: FAILURES['server-unavailable'].text };
   }
-  if (method === 'resources/read' && isResourceNotFound(error)) return resourceNotFound(era, uri);
+  if (OF_RESOURCES.has(method) && isResourceNotFound(error)) return resourceNotFound(era, uri);
   if (era === 'legacy') {
     return isReserved(error.code) ? { code: INTERNAL_ERROR, message: error.message } : error;
   }

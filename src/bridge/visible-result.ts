@@ -2,7 +2,10 @@
 // completion by the URIs that they lead to. A page may come out empty and keeps its cursor.
 import type { ServerAccess } from '../access/server-access.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
+import { INVALID_PARAMS } from '../protocol/error-codes.ts';
+import type { JsonRpcErrorObject } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../protocol/json-text.ts';
+import { resourceNotFound } from './server-errors.ts';
 import { expandTemplate } from './uri-template.ts';
 
 interface VisibleList {
@@ -26,6 +29,17 @@ export function visibleResult(result: JsonObject, request: ClientRequest, access
   const list = Object.hasOwn(LISTS, request.method) ? LISTS[request.method] : undefined;
   if (list === undefined) return visibleCompletion(result, request, access);
   return { ...result, [list.member]: visibleEntries(result[list.member], list, access) };
+}
+
+/** A reference to a resource that the server does not know is answered like one that the caller may not know of. */
+export function visibleError(
+  error: JsonRpcErrorObject,
+  { era, method, params }: ClientRequest,
+  access: ServerAccess,
+): JsonRpcErrorObject {
+  const uri = method === 'completion/complete' && isJsonObject(params?.ref) ? params.ref.uri : undefined;
+  const isReplaced = access.enforced && error.code === INVALID_PARAMS && typeof uri === 'string';
+  return isReplaced ? resourceNotFound(era, uri) : error;
 }
 
 function visibleEntries(

@@ -158,6 +158,31 @@ test('completions are filtered by the URIs that they lead to', async (t) => {
 });
 
 for (const era of ['modern', 'legacy'] as const) {
+  test(`completions of a ${era} server's resources: whatever is not there is not there in the same words`, async (t) => {
+    const rig = await startAccessRig(t, { era, rules: RULES });
+    for (const client of ['modern', 'legacy'] as const) {
+      const ben = await rig.asks('ben', client);
+      const told: unknown[] = [];
+      for (const uri of [
+        'file:///srv/secret/plan.txt',
+        'file:///srv/public/none.txt',
+        'file:///srv/secret/{book}',
+        'file:///srv/none/{book}',
+      ]) {
+        const ref = { type: 'ref/resource', uri };
+        const { error } = await ben.ask('completion/complete', {
+          ref,
+          argument: { name: 'book', value: '' },
+        });
+        assert.deepEqual(error?.data, { uri });
+        told.push([error?.code, error?.message]);
+      }
+      for (const one of told) assert.deepEqual(one, told[0]);
+    }
+  });
+}
+
+for (const era of ['modern', 'legacy'] as const) {
   test(`completions of a ${era} server's prompts: a hidden one is an absent one`, async (t) => {
     const rig = await startAccessRig(t, { era, rules: RULES });
     for (const client of ['modern', 'legacy'] as const) {
