@@ -1,7 +1,7 @@
 // What is declared to a server on behalf of a client, and what it may then ask.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as fc from 'fast-check';
+import fc from 'fast-check';
 import {
   crossedCapabilities,
   declaredCapabilities,
