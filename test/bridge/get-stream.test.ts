@@ -188,3 +188,18 @@ test('F24: a subscription belongs to the session that made it', async (t) => {
   assert.deepEqual((await stream.message())?.params, { uri: 'test://one' });
   stream.abort();
 });
+
+for (const era of ['legacy', 'modern'] as const) {
+  test(`F24: a ${era} child that was started again may have other lists: those who listen are told`, async () => {
+    await using gateway = await startGateway({ stdio: { switches: [`--era=${era}`], isolation: 'shared' } });
+    await using session = await openSession(gateway.url);
+    await session.tool('echo', { text: 'up' });
+    const stream = await session.listen();
+    const [child] = gateway.children();
+    process.kill(child ?? 0, 'SIGKILL');
+    const methods = new Set<string | undefined>();
+    while (!methods.has('notifications/tools/list_changed')) methods.add((await stream.message())?.method);
+    assert.notDeepEqual(gateway.children(), [child], 'without anybody having asked for anything');
+    stream.abort();
+  });
+}

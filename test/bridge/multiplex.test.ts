@@ -151,3 +151,13 @@ for (const era of ['legacy', 'modern'] as const) {
     for (const client of clients) await client[Symbol.asyncDispose]();
   });
 }
+
+test('a caller who does not read holds up nobody else on the same child', async (t) => {
+  const gateway = await sharedChild(t, 'legacy');
+  await using slow = new ModernClient(gateway.url);
+  await using quick = new ModernClient(gateway.url);
+  const params = { name: 'big', arguments: { bytes: 20 * 1024 * 1024 } };
+  const unread = await slow.start('tools/call', params).answer;
+  for (const text of ['a', 'b', 'c']) assert.equal(await quick.tool('echo', { text }), text);
+  assert.equal((await unread.text()).length > 20 * 1024 * 1024, true, 'and gets all of it in the end');
+});
