@@ -175,10 +175,11 @@ test('no caller makes a condition slow', () => {
   ];
   for (const source of sources) {
     const condition = new Condition(source);
-    const startedAt = performance.now();
+    // A backtracking matcher would take longer than the world has existed; in processor time, whoever else is at work.
+    const before = process.cpuUsage();
     condition.judge(matched);
-    const tookMs = performance.now() - startedAt;
-    assert.ok(tookMs < 500, `${source} took ${tookMs} ms`);
+    const { user, system } = process.cpuUsage(before);
+    assert.ok(user + system < 5_000_000, `${source} took ${(user + system) / 1000} ms`);
   }
 });
 
