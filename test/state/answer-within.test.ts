@@ -15,7 +15,7 @@ test('gives up after the time, and does not mind what comes later', async () => 
   const { promise, reject } = Promise.withResolvers<never>();
   const begun = performance.now();
   await assert.rejects(answerWithin(promise, 20, late), /late/);
-  assert.ok(performance.now() - begun < 500);
+  assert.ok(performance.now() - begun < 5_000);
   reject(new Error('nobody listens any more'));
   await new Promise(setImmediate);
 });

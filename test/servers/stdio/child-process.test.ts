@@ -81,7 +81,7 @@ test('F08: what cannot be executed fails at once, with the reason for the operat
       assert.ok(error.cause instanceof Error && error.cause.message.includes(command));
       return true;
     });
-    assert.ok(performance.now() - started < 500);
+    assert.ok(performance.now() - started < 5_000);
   }
 });
 
