@@ -211,6 +211,7 @@ describe('F18: readJson is linear', () => {
           return performance.now() - startedAt;
         }),
       );
-    assert.ok(fastest(readJson) < 3 * fastest(JSON.parse) + 1);
+    // The slow path costs some forty times as much; which of the two was taken is told whatever else is at work.
+    assert.ok(fastest(readJson) < 15 * fastest(JSON.parse) + 5);
   });
 });
