@@ -117,11 +117,14 @@ async function readTable(link: ServerLink, kind: CatalogueKind): Promise<TargetT
 
 /**
  * Over HTTP a client must leave out tools whose `x-mcp-header` annotations break the rules (2026-07-28,
- * basic/transports/streamable-http, "Schema Extension"). On other wires they mean nothing.
+ * basic/transports/streamable-http, "Schema Extension"), and the operator hears of it. On other wires they mean nothing.
  */
 export function isUsable(link: ServerLink, tool: JsonObject): boolean {
   if (link.transport.kind !== 'http' || link.peer.era === 'legacy') return true;
-  return !('invalid' in readParamHeaders(tool.inputSchema));
+  const declared = readParamHeaders(tool.inputSchema);
+  if (!('invalid' in declared)) return true;
+  link.reportUnusableTool(String(tool.name), declared.invalid);
+  return false;
 }
 
 async function readPage(

@@ -64,6 +64,8 @@ export interface ServerLinkOptions {
   /** Unsolicited messages other than `ping`; without it, a server's requests are refused at once. */
   onUnsolicited?(message: ServerMessage, link: ServerLink): void;
   onClosed(link: ServerLink, reason: string): void;
+  /** A tool that cannot be called by the rules, and why. */
+  onUnusableTool?(name: string, problem: string): void;
   /** The server answered as one of the other era might. */
   onDoubt?(link: ServerLink): void;
 }
@@ -83,6 +85,7 @@ export class ServerLink {
   closing = false;
   readonly #identity: ClientIdentity;
   readonly #limits: DeadlineLimits;
+  readonly #onUnusableTool: ServerLinkOptions['onUnusableTool'];
   readonly #onDoubt: ServerLinkOptions['onDoubt'];
 
   constructor(options: ServerLinkOptions) {
@@ -90,6 +93,7 @@ export class ServerLink {
     this.transport = options.transport;
     this.#identity = options.identity;
     this.#limits = options.limits;
+    this.#onUnusableTool = options.onUnusableTool;
     this.#onDoubt = options.onDoubt;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.closed = promise;
@@ -105,6 +109,11 @@ export class ServerLink {
   /** Nothing of it is in use. */
   get idle(): boolean {
     return this.inFlight === 0 && this.streams === 0;
+  }
+
+  /** Tells the operator of a tool that callers do not get to see, since it could not be called by the rules. */
+  reportUnusableTool(name: string, problem: string): void {
+    this.#onUnusableTool?.(name, problem);
   }
 
   get open(): boolean {

@@ -17,6 +17,7 @@ import type { ServerMessage } from './transport.ts';
 /** A start that is due this soon is worth waiting for; one further off is refused at once. */
 const WORTH_WAITING_MS = 1_000;
 const CATALOGUE_KEY = 'catalogue';
+const MAX_UNUSABLE_TOOLS = 500;
 const REOPEN_AFTER_MS = 250;
 const ASK_AGAIN_AFTER_MS = 10_000;
 
@@ -48,6 +49,8 @@ export class Server {
   #peer: Peer | undefined;
   #lastError: string | undefined;
   #starts = 0;
+  /** Tools that callers do not get to see, and why; told once each. */
+  readonly #unusableTools = new Map<string, string>();
   #watchedBefore = false;
   #askedAgainAt = Number.NEGATIVE_INFINITY;
   readonly #closed = new AbortController();
@@ -130,6 +133,7 @@ export class Server {
       starts: this.#starts,
       failures: this.#backoff.failures,
       lastError: this.#lastError ?? null,
+      unusableTools: Object.fromEntries(this.#unusableTools),
     };
   }
 
@@ -163,6 +167,7 @@ export class Server {
         limits: this.config,
         ...(request.onUnsolicited === undefined ? {} : { onUnsolicited: request.onUnsolicited }),
         onClosed: (link, reason) => this.#linkEnded(link, reason, backoff),
+        onUnusableTool: (name, problem) => this.#noteUnusableTool(name, problem),
         ...(this.config.type === 'http' ? { onDoubt: (link: ServerLink) => void this.#askAgain(link) } : {}),
       });
     } catch (thrown) {
@@ -214,6 +219,12 @@ export class Server {
       const link = await this.catalogueLink().catch(() => undefined);
       if (link !== undefined) return;
     }
+  }
+
+  #noteUnusableTool(name: string, problem: string): void {
+    if (this.#unusableTools.get(name) === problem || this.#unusableTools.size >= MAX_UNUSABLE_TOOLS) return;
+    this.#unusableTools.set(name, problem);
+    this.#logger.warn({ tool: name, problem }, 'a tool is left out: it could not be called by the rules');
   }
 
   #receiveShared(message: ServerMessage, link: ServerLink): void {

@@ -87,8 +87,8 @@ test('F35: a legacy client knows nothing of it; the headers upstream are made al
   assert.deepEqual([sent['mcp-param-region'], sent['mcp-protocol-version']], ['eu', '2026-07-28']);
 });
 
-test('F35: a tool whose annotation breaks the rules is left out, and cannot be called', async (t) => {
-  const { client } = await behind(t, 'modern');
+test('F35: a tool whose annotation breaks the rules is left out, cannot be called, and is reported once', async (t) => {
+  const { client, gateway } = await behind(t, 'modern');
   const tools = (await client.ask('tools/list')).result?.tools as { name: string }[];
   assert.deepEqual(
     tools.map(({ name }) => name),
@@ -96,6 +96,10 @@ test('F35: a tool whose annotation breaks the rules is left out, and cannot be c
   );
   const called = await client.ask('tools/call', { name: 'broken', arguments: {} });
   assert.deepEqual([called.error?.code, called.error?.message], [-32602, 'Unknown tool']);
+  const warnings = gateway.logs.filter(({ tool }) => tool === 'broken');
+  assert.equal(warnings.length, 1);
+  const [server] = Object.values((await gateway.status()).servers);
+  assert.deepEqual(server?.unusableTools, { broken: warnings[0]?.problem });
 });
 
 test('F35: a server that wants other headers since it changed its schema is asked for it again', async (t) => {
