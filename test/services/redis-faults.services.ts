@@ -129,9 +129,10 @@ describe('F55, F56: a sick Redis', () => {
         if (kind === 'limited call') assert.ok(Math.max(...firstMs) < TIMEOUT_MS + BUSY_MS, `${firstMs} ms`);
         else assert.ok(Math.min(...firstMs) < SLACK_MS, `${kind}: ${firstMs} ms`);
         assert.ok(p99Ms < SLACK_MS, `${kind}: ${p99Ms} ms at p99`);
-        const added = (ms: number) => Math.max(0, ms - healthy[kind].p99Ms);
-        const row = { state: state.name, call: kind, status: 200, recoveryMs };
-        rows.push({ ...row, firstMs: firstMs.map(added), addedMs: added(p99Ms) });
+        const { medianMs } = healthy[kind];
+        const addedMs = Math.max(0, p99Ms - healthy[kind].p99Ms);
+        const row = { state: state.name, call: kind, status: 200, addedMs, recoveryMs };
+        rows.push({ ...row, firstMs: firstMs.map((ms) => Math.max(0, ms - medianMs)) });
       }
       assert.ok((recoveryMs ?? 0) < 2_000, `it took ${recoveryMs} ms to come back`);
       const outages = rig.said('Redis does not answer');
@@ -192,6 +193,7 @@ describe('F55, F56: a sick Redis', () => {
 interface Measured {
   readonly firstMs: readonly number[];
   /** Of the calls after them. */
+  readonly medianMs: number;
   readonly p99Ms: number;
 }
 
@@ -236,16 +238,17 @@ class Rig implements AsyncDisposable {
   async #measure(kind: Kind): Promise<Measured> {
     const firstMs = [await this.#timed(kind), await this.#timed(kind)];
     // Redis would be in the way of every try; another process on this machine is not.
-    let p99Ms = Number.POSITIVE_INFINITY;
-    for (let tries = 0; tries < 5 && p99Ms >= SLACK_MS; tries += 1) p99Ms = await this.#percentile(kind);
-    return { firstMs, p99Ms };
+    let then = await this.#percentiles(kind);
+    for (let tries = 1; tries < 5 && then.p99Ms >= SLACK_MS; tries += 1) then = await this.#percentiles(kind);
+    return { firstMs, ...then };
   }
 
-  async #percentile(kind: Kind): Promise<number> {
+  async #percentiles(kind: Kind): Promise<Pick<Measured, 'medianMs' | 'p99Ms'>> {
     const times: number[] = [];
     for (let n = 0; n < CALLS; n += 1) times.push(await this.#timed(kind));
     times.sort((one, other) => one - other);
-    return times[Math.ceil(CALLS * 0.99) - 1] ?? 0;
+    const atPercentile = (percent: number) => times[Math.ceil((CALLS * percent) / 100) - 1] ?? 0;
+    return { medianMs: atPercentile(50), p99Ms: atPercentile(99) };
   }
 
   async #timed(kind: Kind): Promise<number> {
