@@ -113,7 +113,19 @@ export class CarriedCall {
     if (crossed === undefined) return;
     const { params } = crossed;
     const sealed = params === undefined ? undefined : this.#owned(this.sealing.sealMessage(params));
-    void this.call.output.send(sealed === undefined ? crossed : { ...crossed, params: sealed });
+    const slow = this.call.output.send(sealed === undefined ? crossed : { ...crossed, params: sealed });
+    if (slow !== undefined) this.#holdBack(slow);
+  }
+
+  /**
+   * The client reads too slowly. On a link of its own its server waits for it; on one that others share nobody else
+   * may have to, and the reply's own bound ends what is read too slowly (DESIGN 5).
+   */
+  #holdBack(slow: Promise<void>): void {
+    const { link, server } = this.call;
+    if (server.isolationFor(link.peer) === 'shared') return;
+    const resume = link.transport.pauseReading?.();
+    if (resume !== undefined) slow.then(resume, resume);
   }
 
   /** Hands the server's answer to the client. */

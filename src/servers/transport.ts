@@ -49,6 +49,11 @@ export interface ServerTransport {
   notify(message: JsonRpcNotification): Promise<void>;
   /** Answers a legacy server's own request. Never rejects: what cannot be delivered is logged. */
   respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void>;
+  /**
+   * Reads nothing more from the server until the returned function is called, so that its pipe fills and it waits:
+   * everyone on the wire does. Absent where there is no pipe to fill.
+   */
+  pauseReading?(): () => void;
   /** Fixes the revision of the leg once it is negotiated; HTTP says it in a header from then on. */
   setProtocolVersion(version: string): void;
   /** True until `onClosed`. */
