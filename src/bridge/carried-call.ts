@@ -11,6 +11,7 @@ import type { ServerMessage } from '../servers/transport.ts';
 import { emptyWhereAbsent } from './absent-list.ts';
 import type { CallOutput } from './call-output.ts';
 import type { CallingClient } from './calling-client.ts';
+import { sessionLinkKey } from './choose-link.ts';
 import type { Crossing, CrossingContext } from './crossing.ts';
 import { legacyClient } from './legacy-client.ts';
 import { legacyServer } from './legacy-server.ts';
@@ -118,12 +119,13 @@ export class CarriedCall {
   }
 
   /**
-   * The client reads too slowly. On a link of its own its server waits for it; on one that others share nobody else
-   * may have to, and the reply's own bound ends what is read too slowly (DESIGN 5).
+   * The client reads too slowly. On its session's own link its server waits for it; on any other
+   * somebody else would have to, and the reply's own bound ends what is read too slowly (DESIGN 5).
    */
   #holdBack(slow: Promise<void>): void {
-    const { link, server } = this.call;
-    if (server.isolationFor(link.peer) === 'shared') return;
+    const { client, link, server } = this.call;
+    const { session } = client;
+    if (session === undefined || link !== server.peekOwnLink(sessionLinkKey(session))) return;
     const resume = link.transport.pauseReading?.();
     if (resume !== undefined) slow.then(resume, resume);
   }
@@ -159,7 +161,10 @@ export class CarriedCall {
       answered = true;
       return outcome;
     } finally {
-      if (typeof lane === 'object') lane.release(answered);
+      if (typeof lane === 'object') lane.release();
+      if (!answered && link.transport.kind === 'stdio') {
+        this.bridge.lanes.noteGivenUp(link, this.call.client.principal);
+      }
     }
   }
 

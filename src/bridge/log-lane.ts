@@ -11,9 +11,12 @@ interface Holder {
 
 interface Lane {
   holder: Holder | undefined;
-  /** A call of this principal was given up without an answer, and may go on talking. */
-  haunter: string | undefined;
+  /** Principals whose calls were given up without an answer, and may go on talking; and since when. */
+  readonly haunters: Map<string, number>;
 }
+
+/** No call runs longer by default; what was given up before that has nothing to say any more. */
+const HAUNTED_FOR_MS = 15 * 60_000;
 
 export class LogLanes {
   readonly #lanes = new WeakMap<ServerLink, Lane>();
@@ -23,9 +26,13 @@ export class LogLanes {
     server.onSharedMessage((message, link) => this.receive(message, link));
   }
 
-  /** A message of a modern server that its wire ties to no call. */
+  /**
+   * A message of a modern server that its wire ties to no call. It is the holder's only while nobody else's call is in
+   * flight: a server may log for a request that did not ask for it.
+   */
   receive(message: ServerMessage, link: ServerLink): void {
-    if (message.method === 'notifications/message') this.#lanes.get(link)?.holder?.deliver(message);
+    if (message.method !== 'notifications/message' || link.inFlight > 1) return;
+    this.#lanes.get(link)?.holder?.deliver(message);
   }
 
   /**
@@ -33,22 +40,40 @@ export class LogLanes {
    * was given up may still talk: the request then goes without a log level.
    */
   take(link: ServerLink, holder: Holder): LaneHold | undefined {
-    const lane = this.#lanes.get(link) ?? { holder: undefined, haunter: undefined };
-    this.#lanes.set(link, lane);
-    if (lane.holder !== undefined) return undefined;
-    if (lane.haunter !== undefined && lane.haunter !== holder.principal) return undefined;
+    const lane = this.#laneOf(link);
+    if (lane.holder !== undefined || isHaunted(lane, holder.principal)) return undefined;
     lane.holder = holder;
     return {
-      release(answered) {
-        if (lane.holder !== holder) return;
-        lane.holder = undefined;
-        if (!answered) lane.haunter = holder.principal;
+      release() {
+        if (lane.holder === holder) lane.holder = undefined;
       },
     };
   }
+
+  /** A call was given up without its server's last word, whether or not it had asked for log lines. */
+  noteGivenUp(link: ServerLink, principal: string): void {
+    this.#laneOf(link).haunters.set(principal, performance.now());
+  }
+
+  #laneOf(link: ServerLink): Lane {
+    let lane = this.#lanes.get(link);
+    if (lane === undefined) {
+      lane = { holder: undefined, haunters: new Map() };
+      this.#lanes.set(link, lane);
+    }
+    return lane;
+  }
+}
+
+function isHaunted({ haunters }: Lane, principal: string): boolean {
+  const oldest = performance.now() - HAUNTED_FOR_MS;
+  for (const [haunter, since] of haunters) {
+    if (since < oldest) haunters.delete(haunter);
+    else if (haunter !== principal) return true;
+  }
+  return false;
 }
 
 export interface LaneHold {
-  /** @param answered whether the server has said its last word on the request */
-  release(answered: boolean): void;
+  release(): void;
 }

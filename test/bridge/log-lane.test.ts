@@ -22,7 +22,7 @@ test('one request at a time has the lane, whoever asks for it meanwhile', () => 
   assert.equal(take('ada'), undefined);
   say();
   assert.deepEqual(heard, ['ada']);
-  hold?.release(true);
+  hold?.release();
   assert.ok(take('bob'));
   say();
   assert.deepEqual(heard, ['ada', 'bob']);
@@ -31,30 +31,41 @@ test('one request at a time has the lane, whoever asks for it meanwhile', () => 
 test("what is said while nobody has the lane is nobody's", () => {
   const { take, say, heard } = rig();
   say();
-  take('ada')?.release(true);
+  take('ada')?.release();
   say();
   assert.deepEqual(heard, []);
 });
 
-test("a call that was given up may go on talking: its lane is its principal's alone from then on", () => {
-  const { take, say, heard } = rig();
-  take('ada')?.release(false);
+test('a call that was given up may go on talking: others get no lane, its own principal does', () => {
+  const { link, lanes, take, say, heard } = rig();
+  lanes.noteGivenUp(link, 'ada');
   assert.equal(take('bob'), undefined);
   const again = take('ada');
   assert.ok(again);
   say();
-  again.release(true);
+  again.release();
   assert.equal(take('bob'), undefined, 'the call that was given up may still be talking');
   say();
   assert.deepEqual(heard, ['ada']);
 });
 
+test("a line is nobody's while other calls are in flight: a server may log for who did not ask", () => {
+  const { link, take, say, heard } = rig();
+  take('bob');
+  link.inFlight = 2;
+  say();
+  assert.deepEqual(heard, []);
+  link.inFlight = 1;
+  say();
+  assert.deepEqual(heard, ['bob']);
+});
+
 test('a lane is given back once', () => {
   const { take, say, heard } = rig();
   const first = take('ada');
-  first?.release(true);
+  first?.release();
   take('bob');
-  first?.release(false);
+  first?.release();
   say();
   assert.deepEqual(heard, ['bob']);
 });

@@ -75,7 +75,12 @@ export class Notices {
     const { endpoint, headers, inSession } = addressFor(notice);
     const signal = AbortSignal.any([life.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     const request = { method: 'POST', headers, body: messageBody(notice), use: 'notices', signal } as const;
-    const answer = await endpoint.send(request);
+    const answer = await endpoint.send(request).catch((thrown: unknown) => {
+      // The clock is ours, and its own error would read as a fault of ours.
+      throw life.ended === undefined && signal.aborted
+        ? unavailable('no-response', 'a message was not taken in time')
+        : thrown;
+    });
     // Whichever 2xx it is, and whatever body it comes with, the server has taken the message (F37).
     if (answer.status < 300) return discard(answer);
     try {
