@@ -29,19 +29,16 @@ export async function followLegacyEventStream(options: LegacyEventStreamOptions)
   const { endpoint, signal, logger } = options;
   const point = new ResumePoint();
   let fruitless = 0;
-  let opened = false;
   while (!signal.aborted) {
     try {
       const headers = options.headers(point.lastEventId);
       const answer = await endpoint.send({ method: 'GET', headers, use: 'streams', signal });
       if (!isStream(answer)) {
         discard(answer);
-        // Some servers have no route for GET at all; only where there was a stream does 404 speak of the session.
-        if (answer.status === 404 && opened) options.onNotFound();
+        if (answer.status === 404) options.onNotFound();
         if (!maySucceedLater(answer.status)) return;
         throw new UpstreamHttpError(answer.status);
       }
-      opened = true;
       await readStream(answer, point, options);
     } catch (thrown) {
       if (signal.aborted) return;
