@@ -33,6 +33,8 @@ interface ServerCommon {
   readonly slug: string;
   /** The name as the file has it. */
   readonly name: string;
+  /** Before its names of tools and prompts on a view of several servers; may be empty. [A-Za-z0-9_-]{0,32} */
+  readonly prefix: string;
   readonly protocol: ProtocolChoice;
   readonly isolation: Isolation;
   readonly client: ClientFeaturePolicy;
@@ -104,6 +106,8 @@ export interface GatewayConfig {
     readonly replay: { readonly bytes: number; readonly forMs: number };
   };
   readonly parked: { readonly timeoutMs: number; readonly max: number; readonly maxPerPrincipal: number };
+  /** auto: with one server, names and URIs on `/mcp` are that server's own. */
+  readonly names: 'auto' | 'prefixed';
   readonly lists: { readonly timeoutMs: number; readonly ttlMs: number };
   readonly outbound: {
     readonly proxy: string | undefined;

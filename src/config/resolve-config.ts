@@ -59,13 +59,14 @@ function commonPart(name: string, entry: ServerEntry) {
   return {
     slug,
     name,
+    // Dots are for paths: clients refuse them in names. No slug has the other sign, so no two become one.
+    prefix: entry.prefix ?? slug.replaceAll('.', '_'),
     protocol: entry.protocol,
     isolation: entry.isolation,
     client: {
       ...entry.client,
       roots: typeof roots === 'string' ? roots : roots.map((root) => ({ ...root })),
     },
-    // Dots are for paths: clients refuse them in names.
     startTimeoutMs: milliseconds(entry.startTimeout),
     callTimeoutMs: Math.min(milliseconds(entry.callTimeout), maxCallTimeMs),
     maxCallTimeMs,
@@ -121,6 +122,7 @@ function resolveGateway(section: GatewaySection, pem: ResolveInput['pem']): Gate
       max: parked.max,
       maxPerPrincipal: parked.maxPerPrincipal,
     },
+    names: section.names,
     lists: {
       timeoutMs: milliseconds(lists.timeout),
       ttlMs: milliseconds(lists.ttl),

@@ -20,6 +20,7 @@ test('a server and nothing else gets every default of the design', async (t) => 
         type: 'stdio',
         slug: 'everything',
         name: 'everything',
+        prefix: 'everything',
         command: 'node',
         args: [],
         env: {},
@@ -59,6 +60,7 @@ test('a server and nothing else gets every default of the design', async (t) => 
         replay: { bytes: MIB, forMs: 5 * MINUTE },
       },
       parked: { timeoutMs: 5 * MINUTE, max: 1000, maxPerPrincipal: 20 },
+      names: 'auto',
       lists: { timeoutMs: 10 * SECOND, ttlMs: 30 * SECOND },
       outbound: { proxy: undefined, ca: undefined },
       drain: { delayMs: 0, graceMs: 20 * SECOND },
@@ -162,6 +164,7 @@ gateway:
       replay: { bytes: 0, forMs: 0 },
     },
     parked: { timeoutMs: SECOND, max: 1, maxPerPrincipal: 1 },
+    names: 'auto',
     lists: { timeoutMs: SECOND, ttlMs: 0 },
     outbound: { proxy: 'http://proxy.example:3128', ca },
     drain: { delayMs: 5 * SECOND, graceMs: 0 },
@@ -293,4 +296,9 @@ test('a config that is not there, or is a folder, is one clear problem', async (
       ],
     });
   }
+});
+
+test('the prefix of names is the slug, without the dots that clients refuse in names', async (t) => {
+  const { config } = await loadedConfig(t, 'mcpServers: { my.docs-2: { url: "http://x" } }');
+  assert.equal(config.servers[0]?.prefix, 'my_docs-2');
 });

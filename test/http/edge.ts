@@ -101,6 +101,7 @@ function edgeConfig(overrides: Partial<GatewayConfig> = {}): GatewayConfig {
       replay: { bytes: 1024, forMs: 1000 },
     },
     parked: { timeoutMs: 1000, max: 10, maxPerPrincipal: 10 },
+    names: 'auto',
     lists: { timeoutMs: 1000, ttlMs: 1000 },
     outbound: { proxy: undefined, ca: undefined },
     drain: { delayMs: 0, graceMs: 1000 },

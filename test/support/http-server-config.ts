@@ -6,6 +6,7 @@ export function httpServerConfig(url: string, changes: Partial<HttpServerConfig>
     type: 'http',
     slug: 'faulty',
     name: 'faulty',
+    prefix: changes.slug ?? 'faulty',
     url,
     headers: {},
     tls: undefined,

@@ -161,6 +161,7 @@ function gatewayConfig(changes: Partial<GatewayConfig>): GatewayConfig {
       replay: { bytes: 1024 * 1024, forMs: 60_000 },
     },
     parked: { timeoutMs: 60_000, max: 100, maxPerPrincipal: 100 },
+    names: 'auto',
     lists: { timeoutMs: 10_000, ttlMs: 30_000 },
     outbound: { proxy: undefined, ca: undefined },
     drain: { delayMs: 0, graceMs: 500 },

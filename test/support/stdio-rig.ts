@@ -30,6 +30,7 @@ export function faultyConfig(
     type: 'stdio',
     slug: 'faulty',
     name: 'faulty',
+    prefix: changes.slug ?? 'faulty',
     command: process.execPath,
     args: [FAULTY_SERVER, ...switches],
     env: {},
