@@ -1,0 +1,31 @@
+// Whether a figure stayed where it was once the gateway was warm. Pure.
+
+export interface Margin {
+  /** What the later median may be of the earlier one. */
+  readonly factor: number;
+  /** And what may come on top, in the figure's own unit. */
+  readonly plus: number;
+}
+
+export interface Flatness {
+  readonly early: number;
+  readonly late: number;
+  readonly flat: boolean;
+}
+
+/** Compares the median of the second third with that of the last one: the first third is the warm-up. */
+export function flatness(samples: readonly number[], { factor, plus }: Margin): Flatness {
+  const third = Math.floor(samples.length / 3);
+  const early = median(samples.slice(third, 2 * third));
+  const late = median(samples.slice(2 * third));
+  return { early, late, flat: late <= early * factor + plus };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  const middle = sorted.length >> 1;
+  if (sorted.length === 0) return Number.NaN;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] as number)
+    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
+}

@@ -1,0 +1,27 @@
+// What all clients of a soak saw: answers as they should be, failures that the weather explains, and faults.
+
+/** Told to the client, by the rules: a child was killed, a connection broken, a place was taken. */
+const EXPLAINED_CODES: ReadonlySet<number> = new Set([5020, 5030, 5040]);
+const SHOWN_FAULTS = 20;
+
+export class Ledger {
+  answered = 0;
+  /** The client itself let go. */
+  cancelled = 0;
+  resumed = 0;
+  failedAsTold = 0;
+  faultCount = 0;
+  /** The first ones. */
+  readonly faults: string[] = [];
+
+  /** An answer was lost, doubled, someone else's, or no answer at all. */
+  fault(words: string): void {
+    this.faultCount += 1;
+    if (this.faults.length < SHOWN_FAULTS) this.faults.push(words);
+  }
+
+  error(what: string, error: { readonly code: number; readonly message: string }): void {
+    if (EXPLAINED_CODES.has(error.code)) this.failedAsTold += 1;
+    else this.fault(`${what}: an error that nothing explains: ${error.code} ${error.message}`);
+  }
+}

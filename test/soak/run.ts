@@ -1,0 +1,110 @@
+// `npm run soak [minutes]`: clients of both eras come and go, servers fail, children are killed. No answer may be lost,
+// doubled or another's, memory and descriptors stay flat, and nothing is left at the end. Ends with 1 where it is not so.
+import { setTimeout as delay } from 'node:timers/promises';
+import { flatness, median } from './flatness.ts';
+import { Ledger } from './ledger.ts';
+import { type SoakRig, startSoakRig } from './soak-rig.ts';
+import { visitUntil } from './visits.ts';
+import { readVitals, type Vitals } from './vitals.ts';
+import { makeWeather, type WeatherReport } from './weather.ts';
+
+const VISITORS = 24;
+const SAMPLE_EVERY_MS = 1_000;
+const SAMPLES_A_LINE = 10;
+const WEATHER_EVERY_MS = 4_000;
+/** Sessions that were abandoned, idle links, their children: all of it is gone by then. */
+const CALM_WITHIN_MS = 30_000;
+/** A child that is being stopped is no link any more, and not gone yet. */
+const STOPPING_CHILDREN = 4;
+
+const minutes = Number(process.argv[2] ?? 2);
+if (!(minutes > 0)) throw new Error('usage: npm run soak [minutes], a number above 0');
+
+const ledger = new Ledger();
+const weather: WeatherReport = { kills: 0, httpFaults: 0 };
+const samples: Vitals[] = [];
+const startedAt = performance.now();
+
+await using rig = await startSoakRig();
+const over = AbortSignal.timeout(minutes * 60_000);
+const { gateway, httpServers } = rig;
+await Promise.all([
+  ...Array.from({ length: VISITORS }, () => visitUntil(over, rig.views, ledger)),
+  makeWeather(over, { gatewayPid: gateway.pid, httpServers, everyMs: WEATHER_EVERY_MS }, weather),
+  sampleUntil(over, rig),
+]);
+const left = await untilCalm(rig);
+const problems = [...judgeSamples(rig), ...left, ...(await endInOrder(rig))];
+const { answered, failedAsTold, faultCount, faults } = ledger;
+if (faultCount > 0) problems.push(`${faultCount} answers were not as they should be:`, ...faults);
+if (failedAsTold > answered) problems.push('more calls failed than were answered');
+print(`${line()}; ${weather.kills} children killed, ${weather.httpFaults} faults of HTTP servers`);
+for (const problem of problems) print(`FAILED: ${problem}`);
+print(problems.length === 0 ? 'soak: all well' : `soak: ${problems.length} problems`);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+async function sampleUntil(signal: AbortSignal, { gateway: target }: SoakRig): Promise<void> {
+  while (!signal.aborted) {
+    await delay(SAMPLE_EVERY_MS, undefined, { signal }).catch(() => {});
+    samples.push(await readVitals(target));
+    if (samples.length % SAMPLES_A_LINE === 0) print(line());
+  }
+}
+
+function line(): string {
+  const recent = samples.slice(-SAMPLES_A_LINE);
+  const middle = (figure: keyof Vitals) => median(recent.map((vitals) => vitals[figure])).toFixed(0);
+  return [
+    `${((performance.now() - startedAt) / 1000).toFixed(0)} s`,
+    `answered ${ledger.answered}, cancelled ${ledger.cancelled}, resumed ${ledger.resumed}`,
+    `failed as told ${ledger.failedAsTold}, faults ${ledger.faultCount}`,
+    `RSS ${middle('rssMb')} MB, descriptors ${middle('descriptors')}, processes ${middle('processes')}`,
+    `sessions ${middle('sessions')}, buffered ${middle('bufferedBytes')} bytes`,
+  ].join('; ');
+}
+
+function judgeSamples({ maxProcesses }: SoakRig): string[] {
+  const found: string[] = [];
+  const rss = flatness(
+    samples.map(({ rssMb }) => rssMb),
+    { factor: 1.15, plus: 10 },
+  );
+  const descriptors = flatness(
+    samples.map((vitals) => vitals.descriptors),
+    { factor: 1.25, plus: 20 },
+  );
+  const processes = Math.max(...samples.map((vitals) => vitals.processes));
+  print(`RSS ${rss.early.toFixed(0)} MB, later ${rss.late.toFixed(0)} MB; at most ${processes} processes`);
+  if (!rss.flat) found.push(`RSS grew from ${rss.early.toFixed(0)} to ${rss.late.toFixed(0)} MB`);
+  if (!descriptors.flat) found.push(`descriptors grew from ${descriptors.early} to ${descriptors.late}`);
+  if (processes > maxProcesses + STOPPING_CHILDREN) found.push(`${processes} processes at a time`);
+  return found;
+}
+
+/** Nobody is there any more: what is still held belongs to nobody. */
+async function untilCalm({ gateway: target }: SoakRig): Promise<string[]> {
+  const until = performance.now() + CALM_WITHIN_MS;
+  for (;;) {
+    const vitals = await readVitals(target);
+    const { sessions, openReplies, openStreams, parkedCalls, bufferedBytes } = vitals;
+    const held = { sessions, openReplies, openStreams, parkedCalls, bufferedBytes };
+    // Each stdio server keeps the one child that its lists come from.
+    const isCalm = Object.values(held).every((value) => value === 0) && vitals.processes <= 2;
+    if (isCalm) return [];
+    if (performance.now() > until) return [`still held: ${JSON.stringify({ ...held, ...vitals })}`];
+    await delay(250);
+  }
+}
+
+async function endInOrder({ gateway: target }: SoakRig): Promise<string[]> {
+  try {
+    const code = await target.stop();
+    return code === 0 ? [] : [`the gateway ended with code ${code}`];
+  } catch (thrown) {
+    return [String(thrown)];
+  }
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,79 @@
+// Clients that arrive, make some calls, several at a time, and leave: in good order, or without a word.
+import { setTimeout as delay } from 'node:timers/promises';
+import { ModernClient, openSession, type RawSession } from '../support/raw-session.ts';
+import { askBack, CALLS, resume } from './checked-calls.ts';
+import type { Ledger } from './ledger.ts';
+
+/** One server as clients see it. */
+export interface SoakView {
+  readonly url: string;
+  /** What can be asked of it by either kind of client. */
+  readonly calls: readonly (keyof typeof CALLS)[];
+  /** Whether a stream of a legacy client can be lost in the middle: the server reports progress at once. */
+  readonly resumes: boolean;
+  /** Whether the server asks the client: only with no other call in the session is it plain which one asks. */
+  readonly asks: boolean;
+}
+
+/** Visits one after the other until told to end. */
+export async function visitUntil(
+  signal: AbortSignal,
+  views: readonly SoakView[],
+  ledger: Ledger,
+): Promise<void> {
+  while (!signal.aborted) {
+    const view = oneOf(views);
+    try {
+      if (Math.random() < 0.5) await modernVisit(view, ledger);
+      else await legacyVisit(view, ledger);
+    } catch (thrown) {
+      ledger.fault(`a visit broke off: ${String(thrown)}`);
+    }
+    await delay(20 + Math.random() * 80);
+  }
+}
+
+async function modernVisit({ url, calls }: SoakView, ledger: Ledger): Promise<void> {
+  await using client = new ModernClient(url);
+  await makeCalls(() => CALLS[oneOf(calls)](client, ledger));
+}
+
+async function legacyVisit(view: SoakView, ledger: Ledger): Promise<void> {
+  const session = await arrive(view.url, ledger);
+  if (session === undefined) return;
+  try {
+    if (view.asks) await askBack(session, ledger);
+    const listening = Math.random() < 0.3 ? await session.listen() : undefined;
+    await makeCalls(() => {
+      const resumes = view.resumes && Math.random() < 0.2;
+      return resumes ? resume(session, ledger) : CALLS[oneOf(view.calls)](session, ledger);
+    });
+    // Half of them say goodbye, as clients do.
+    if (Math.random() < 0.5 && (await session.delete()) !== 204) ledger.fault('DELETE was refused');
+    listening?.abort();
+  } finally {
+    await session[Symbol.asyncDispose]();
+  }
+}
+
+/** Undefined where the gateway is full or the server is down just now. */
+async function arrive(url: string, ledger: Ledger): Promise<RawSession | undefined> {
+  try {
+    return await openSession(url, { capabilities: { elicitation: {} } });
+  } catch (thrown) {
+    const code = /"code":(50[234]0)\b/.exec(String(thrown))?.[1];
+    if (code === undefined) throw thrown;
+    ledger.failedAsTold += 1;
+    return undefined;
+  }
+}
+
+async function makeCalls(call: () => Promise<void>): Promise<void> {
+  for (let round = 0; round < 1 + Math.random() * 4; round += 1) {
+    await Promise.all(Array.from({ length: 1 + Math.floor(Math.random() * 3) }, call));
+  }
+}
+
+function oneOf<T>(choices: readonly T[]): T {
+  return choices[Math.floor(Math.random() * choices.length)] as T;
+}
