@@ -6,30 +6,14 @@ import type { ClientRequest, LegacyRequest } from '../protocol/client-message.ts
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { LIST_CHANGES } from '../protocol/list-changes.ts';
 import { isKnownMethod } from '../protocol/methods.ts';
-import type { Server } from '../servers/server.ts';
 import type { Exchange } from './exchange.ts';
-import type { GatewayContext } from './gateway-context.ts';
 import { type RequestSubject, subjectOf } from './request-subject.ts';
-import { routeView } from './route-exchange.ts';
 
 export interface Permit<Request extends ClientRequest = ClientRequest> {
   /** The request without what its caller may not ask for besides. */
   readonly request: Request;
   /** It is about something that the caller may not know of. */
   readonly hidden: boolean;
-}
-
-export interface EnteredView {
-  readonly server: Server;
-  readonly access: ServerAccess;
-}
-
-/** @throws GatewayError view-unknown, also where the caller may use nothing of it */
-export function enterView(gateway: GatewayContext, { view, principal }: Exchange): EnteredView {
-  const server = routeView(gateway, view);
-  const access = gateway.access.accessOf(principal, server.slug);
-  if (!access.sees()) throw new GatewayError('view-unknown', { reason: 'hidden' });
-  return { server, access };
 }
 
 /** @throws GatewayError condition-refused, scope-insufficient, method-unknown */

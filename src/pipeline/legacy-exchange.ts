@@ -22,12 +22,13 @@ import { methodLabel } from '../protocol/methods.ts';
 import { SESSION_HEADER, VERSION_HEADER } from '../protocol/request-headers.ts';
 import type { Server } from '../servers/server.ts';
 import { withinTime } from '../servers/within-time.ts';
-import { authorize, enterView, mayNotify, type Permit, rereaders } from './authorize.ts';
+import { authorize, mayNotify, type Permit, rereaders } from './authorize.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { handleBatch } from './legacy-batch.ts';
 import { answerHere, runCall, type SessionRequest } from './session-call.ts';
+import { enterView, requireSole } from './view.ts';
 import { withinLimits } from './within-limits.ts';
 
 /** A legacy client is never kept without a status longer than this (BRIDGE.md). */
@@ -46,7 +47,7 @@ export async function handleLegacyMessage(
   exchange: Exchange,
   message: LegacyMessage,
 ): Promise<void> {
-  const { server, access } = enterView(gateway, exchange);
+  const { server, access } = requireSole(enterView(gateway, exchange));
   if (message.kind === 'request' && message.method === 'initialize') {
     const opening = { request: message, hidden: false, server, access };
     return withinLimits(gateway, exchange, opening, () => openSession(gateway, exchange, opening));

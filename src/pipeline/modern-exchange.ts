@@ -11,10 +11,11 @@ import { META } from '../protocol/era.ts';
 import { type JsonValue, readJson } from '../protocol/json-text.ts';
 import type { Server } from '../servers/server.ts';
 import { withinTime } from '../servers/within-time.ts';
-import { authorize, enterView, type Permit, usableCapabilities } from './authorize.ts';
+import { authorize, type Permit, usableCapabilities } from './authorize.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { enterView, requireSole } from './view.ts';
 import { withinLimits } from './within-limits.ts';
 
 /** How long a modern client's status is held back for the server's first message (BRIDGE.md). */
@@ -25,7 +26,7 @@ export async function handleModernRequest(
   exchange: Exchange,
   asked: ModernRequest,
 ): Promise<void> {
-  const { server, access } = enterView(gateway, exchange);
+  const { server, access } = requireSole(enterView(gateway, exchange));
   noteRequest(exchange, asked, server);
   exchange.record.protocolVersion = asked.meta.version;
   const permitted = { ...authorize(exchange, access, asked), server, access };

@@ -1,4 +1,4 @@
-// From a view and a target to a server: a table lookup, never a split of a name.
+// Whether a request can go to the server that it is for: its method, and its parameters' headers.
 import { GatewayError } from '../errors.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
@@ -6,29 +6,7 @@ import { isKnownMethod } from '../protocol/methods.ts';
 import type { ParamHeader } from '../protocol/param-headers.ts';
 import { paramHeaderMismatch, readParamHeaders } from '../protocol/param-headers.ts';
 import type { Peer } from '../servers/peer.ts';
-import type { Server } from '../servers/server.ts';
 import type { Exchange } from './exchange.ts';
-import type { GatewayContext } from './gateway-context.ts';
-
-/**
- * The server that a view stands for.
- *
- * @throws GatewayError view-unknown, in the same words whatever the reason
- */
-export function routeView({ servers }: GatewayContext, view: string | undefined): Server {
-  if (view !== undefined) {
-    const server = servers.get(view);
-    if (server !== undefined) return server;
-    throw new GatewayError('view-unknown');
-  }
-  const [first, ...others] = servers.values();
-  if (first === undefined) throw new GatewayError('view-unknown', { text: 'No server is configured' });
-  if (others.length > 0) {
-    const text = 'Several servers as one view are not available yet; address one as /mcp/{server}';
-    throw new GatewayError('view-unknown', { text, reason: 'several-servers' });
-  }
-  return first;
-}
 
 /** @throws GatewayError method-unknown for what neither the era nor an extension of the server defines */
 export function requireMethod(request: ClientRequest, view: string | undefined, peer: Peer): void {

@@ -8,9 +8,9 @@ import { GatewayError } from '../errors.ts';
 import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
 import { SUPPORTED_VERSIONS } from '../protocol/era.ts';
 import { LAST_EVENT_HEADER, SESSION_HEADER, VERSION_HEADER } from '../protocol/request-headers.ts';
-import { enterView } from './authorize.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { enterView } from './view.ts';
 
 export async function handleSessionStream(gateway: GatewayContext, exchange: Exchange): Promise<void> {
   const version = headerValue(exchange.headers, VERSION_HEADER);

@@ -1,0 +1,55 @@
+// What a client addresses: one server under its own names, or several as one, under public names (DESIGN 1).
+import type { ServerAccess } from '../access/server-access.ts';
+import { GatewayError } from '../errors.ts';
+import { ViewAccess } from '../federation/view-access.ts';
+import type { Server } from '../servers/server.ts';
+import type { Exchange } from './exchange.ts';
+import type { GatewayContext } from './gateway-context.ts';
+
+/** One server of a view, as far as its caller may use it. */
+export interface ViewMember {
+  readonly server: Server;
+  readonly access: ServerAccess;
+}
+
+export interface View {
+  /** What the caller may use of it, in the config's order; at least one. */
+  readonly members: readonly [ViewMember, ...ViewMember[]];
+  /** Set where names and URIs are those of the view's one server; else they are public ones. */
+  readonly sole: ViewMember | undefined;
+  /** What the caller may do, in the view's words. */
+  readonly access: ServerAccess;
+}
+
+/** @throws GatewayError view-unknown, also where the caller may use nothing of it */
+export function enterView(gateway: GatewayContext, { view, principal }: Exchange): View {
+  const servers = serversOf(gateway, view);
+  const members = servers
+    .map((server): ViewMember => ({ server, access: gateway.access.accessOf(principal, server.slug) }))
+    .filter(({ access }) => access.sees());
+  const [first, ...others] = members;
+  if (first === undefined) throw new GatewayError('view-unknown', { reason: 'hidden' });
+  const keepsNames = view !== undefined || (servers.length === 1 && gateway.config.names === 'auto');
+  if (keepsNames) return { members: [first], sole: first, access: first.access };
+  const accesses = new Map(members.map(({ server, access }) => [server.slug, access]));
+  const access = new ViewAccess(accesses, members.length === servers.length);
+  return { members: [first, ...others], sole: undefined, access };
+}
+
+/** @throws GatewayError view-unknown where the view is one of several servers */
+export function requireSole({ sole }: View): ViewMember {
+  if (sole !== undefined) return sole;
+  const text = 'Several servers as one view are not available yet; address one as /mcp/{server}';
+  throw new GatewayError('view-unknown', { text, reason: 'several-servers' });
+}
+
+/** In the same words whatever the reason. */
+function serversOf({ servers }: GatewayContext, view: string | undefined): readonly Server[] {
+  if (view === undefined) {
+    if (servers.size === 0) throw new GatewayError('view-unknown', { text: 'No server is configured' });
+    return [...servers.values()];
+  }
+  const server = servers.get(view);
+  if (server === undefined) throw new GatewayError('view-unknown');
+  return [server];
+}
