@@ -11,6 +11,7 @@ const LAYERS = [
   'main.ts',
   'cli',
   'gateway.ts',
+  'lifecycle',
   'http',
   'pipeline',
   'bridge',

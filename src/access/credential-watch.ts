@@ -13,6 +13,7 @@ export interface WatchedCredential {
 export class CredentialWatch {
   readonly #now: () => number;
   readonly #watched = new Set<{ readonly credential: WatchedCredential; end(): void }>();
+  #ended = false;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -43,6 +44,10 @@ export class CredentialWatch {
     };
     const entry = { credential, end };
     if (done.aborted) return over.signal;
+    if (this.#ended) {
+      over.abort();
+      return over.signal;
+    }
     this.#watched.add(entry);
     done.addEventListener('abort', stop, { once: true });
     wait();
@@ -56,7 +61,9 @@ export class CredentialWatch {
     }
   }
 
+  /** Ends everything that is watched, and whatever is to be watched later. */
   endAll(): void {
+    this.#ended = true;
     for (const { end } of this.#watched) end();
   }
 }

@@ -31,6 +31,17 @@ interface Charge {
   readonly take: Take;
 }
 
+/** What has been counted so far, outside the store. */
+interface Counts {
+  readonly leases: Leases;
+  readonly insurance: MemoryStore;
+  readonly inFlight: InFlight;
+}
+
+function newCounts(store: Store): Counts {
+  return { leases: new Leases({ store }), insurance: new MemoryStore(), inFlight: new InFlight() };
+}
+
 export class Limits {
   /** Those that hold at the edge, before sign-in. */
   readonly guards: readonly LimitConfig[];
@@ -38,19 +49,18 @@ export class Limits {
   readonly #rates: readonly Limit[];
   readonly #concurrencies: readonly Limit[];
   readonly #store: Store;
-  readonly #leases: Leases;
-  readonly #insurance = new MemoryStore();
-  readonly #inFlight = new InFlight();
+  readonly #counts: Counts;
   readonly #onFallback: () => void;
 
-  constructor({ limits, store, onFallback = () => {} }: LimitsOptions) {
+  /** @param counted goes on counting where these did: by the name, key and window of each limit */
+  constructor({ limits, store, onFallback = () => {} }: LimitsOptions, counted?: Limits) {
     const all = limits.map((config) => new Limit(config));
     this.#guards = all.filter(({ isGuard }) => isGuard);
     this.guards = this.#guards.map(({ config }) => config);
     this.#rates = all.filter(({ config, isGuard }) => config.max !== undefined && !isGuard);
     this.#concurrencies = all.filter(({ config }) => config.inFlight !== undefined);
     this.#store = store;
-    this.#leases = new Leases({ store });
+    this.#counts = counted === undefined ? newCounts(store) : counted.#counts;
     this.#onFallback = onFallback;
   }
 
@@ -102,15 +112,17 @@ export class Limits {
     const places = this.#concurrencies.flatMap((limit) =>
       limit.countersOf(request).map((counter) => ({ counter, config: limit.config })),
     );
-    const full = places.find(({ counter, config }) => !this.#inFlight.hasRoom(counter, config.inFlight ?? 0));
+    const full = places.find(
+      ({ counter, config }) => !this.#counts.inFlight.hasRoom(counter, config.inFlight ?? 0),
+    );
     if (full !== undefined && !always) throw rateLimited(full.config, BUSY_RETRY_AFTER_MS, 'in-flight');
-    for (const { counter } of places) this.#inFlight.enter(counter);
+    for (const { counter } of places) this.#counts.inFlight.enter(counter);
     let inside = true;
     return {
       leave: () => {
         if (!inside) return;
         inside = false;
-        for (const { counter } of places) this.#inFlight.leave(counter);
+        for (const { counter } of places) this.#counts.inFlight.leave(counter);
       },
     };
   }
@@ -137,7 +149,7 @@ export class Limits {
         exact.push(charge);
         continue;
       }
-      const outcome = await this.#leases.take(charge.take, lease);
+      const outcome = await this.#counts.leases.take(charge.take, lease);
       if (!outcome.taken) throw rateLimited(charge.limit.config, outcome.retryAfterMs);
       undo.push(outcome.undo);
     }
@@ -150,7 +162,7 @@ export class Limits {
       const share = Math.floor(take.max / this.#store.replicas);
       return { ...take, max: Math.max(share, take.amount) };
     });
-    requireTaken(this.#insurance.takeNow(shares), charges);
+    requireTaken(this.#counts.insurance.takeNow(shares), charges);
   }
 }
 

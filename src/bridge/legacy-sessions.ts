@@ -16,20 +16,24 @@ export interface LegacySessionsOptions extends Omit<LegacySessionOptions, 'tasks
 
 export class LegacySessions {
   readonly #store: SessionStore;
-  readonly #options: LegacySessionsOptions;
+  #options: LegacySessionsOptions;
   readonly #live = new Map<string, { session: LegacySession; release: () => Promise<void> }>();
   readonly #releasing = new Set<Promise<void>>();
-  readonly #keeper: NodeJS.Timeout;
+  #keeper: NodeJS.Timeout;
   #closed = false;
 
   constructor(store: SessionStore, options: LegacySessionsOptions) {
     this.#store = store;
     this.#options = options;
     store.onEnded((key) => this.#dispose(key));
-    this.#keeper = setInterval(
-      () => this.#keepBusy(),
-      Math.min(30_000, Math.max(50, options.idleTimeoutMs / 5)),
-    ).unref();
+    this.#keeper = this.#startKeeper();
+  }
+
+  /** The clock also for sessions that are open, what is kept for replay for those to come. */
+  applyLimits(limits: Pick<LegacySessionsOptions, 'idleTimeoutMs' | 'replay'>): void {
+    this.#options = { ...this.#options, ...limits };
+    clearInterval(this.#keeper);
+    this.#keeper = this.#startKeeper();
   }
 
   get size(): number {
@@ -88,6 +92,11 @@ export class LegacySessions {
     live.session.end();
     const releasing = live.release().finally(() => this.#releasing.delete(releasing));
     this.#releasing.add(releasing);
+  }
+
+  #startKeeper(): NodeJS.Timeout {
+    const everyMs = Math.min(30_000, Math.max(50, this.#options.idleTimeoutMs / 5));
+    return setInterval(() => this.#keepBusy(), everyMs).unref();
   }
 
   #keepBusy(): void {

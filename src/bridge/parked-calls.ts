@@ -11,10 +11,15 @@ export interface ParkedLimits {
 }
 
 export class ParkedCalls {
-  readonly #limits: ParkedLimits;
+  #limits: ParkedLimits;
   readonly #calls = new Map<string, ParkedCall>();
 
   constructor(limits: ParkedLimits) {
+    this.#limits = limits;
+  }
+
+  /** For calls from now on; what is parked stays so for as long as it was told. */
+  applyLimits(limits: ParkedLimits): void {
     this.#limits = limits;
   }
 

@@ -2,7 +2,8 @@
 // bound a newcomer is refused, so that a crowd of slow clients cannot take the process down.
 
 export class BufferBudget {
-  readonly maxBytes: number;
+  /** May change; what is held already stays. */
+  maxBytes: number;
   #usedBytes = 0;
 
   constructor(maxBytes: number) {

@@ -5,6 +5,7 @@ import type { OriginVerdict } from '../access/origin-policy.ts';
 import { ANONYMOUS, type Principal } from '../access/principal.ts';
 import { type ExchangeRecord, newRecord } from '../telemetry/exchange-record.ts';
 import { clientAddress } from './client-address.ts';
+import type { SignIn } from './sign-in.ts';
 
 export interface EdgeContext {
   readonly record: ExchangeRecord;
@@ -13,6 +14,8 @@ export interface EdgeContext {
   /** True once the record is going to be settled. */
   isExchange: boolean;
   principal: Principal;
+  /** What the principal signed in with. */
+  signIn: SignIn | undefined;
   origin: OriginVerdict;
   /** Headers that every answer to this request carries: name and value in turn. */
   headers: readonly string[];
@@ -30,6 +33,7 @@ export function newEdgeContext(request: FastifyRequest): EdgeContext {
     arrival: newArrival(request),
     isExchange: false,
     principal: ANONYMOUS,
+    signIn: undefined,
     origin: { kind: 'absent' },
     headers: [],
   };

@@ -1,6 +1,7 @@
 // What a request to an MCP endpoint has to pass before any of its body is read, in order.
-import type { onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify';
+import type { FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify';
 import type { SignInAttempt } from '../access/bearer-token.ts';
+import { ANONYMOUS } from '../access/principal.ts';
 import { GatewayError } from '../errors.ts';
 import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
 import { VERSION_HEADER } from '../protocol/request-headers.ts';
@@ -8,19 +9,14 @@ import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import { readAccept } from './accept-header.ts';
 import { ALLOWED_METHODS, preflightHeaders } from './cors.ts';
 import { answerEarly } from './early-answer.ts';
+import { checkCallerBy, type EdgeParts } from './edge-parts.ts';
 import type { HttpTiming } from './http-timing.ts';
 import { bodyProblem } from './read-body.ts';
-import type { SignIn } from './sign-in.ts';
 
 export interface McpGateOptions {
-  readonly bodyLimitBytes: number;
   readonly timing: HttpTiming;
-  /** Host and Origin. */
-  readonly checkCaller: onRequestHookHandler;
-  /** Undefined: no limit holds before sign-in. */
-  readonly ipGuard: onRequestAsyncHookHandler | undefined;
-  /** Undefined: everyone is anonymous. */
-  readonly signIn: SignIn | undefined;
+  /** What holds now. */
+  parts(): EdgeParts;
   /** No new exchange begins. */
   isStopping(): boolean;
   /** Answers are the last on their connections. */
@@ -34,9 +30,9 @@ export function mcpGate(options: McpGateOptions): (onRequestHookHandler | onRequ
   return [
     beginExchange(options),
     refuseWhileStopping(options),
-    options.checkCaller,
+    checkCallerBy(options.parts),
     answerOptions(options),
-    ...(options.ipGuard === undefined ? [] : [options.ipGuard]),
+    guardAddress(options),
     checkMethod,
     identifyCaller(options),
     checkHeaders(options),
@@ -71,6 +67,10 @@ function refuseWhileStopping({ isStopping }: McpGateOptions): onRequestHookHandl
   return (_request, _reply, done) => done(isStopping() ? new GatewayError('draining') : undefined);
 }
 
+function guardAddress({ parts }: McpGateOptions): onRequestAsyncHookHandler {
+  return async (request) => parts().guardAddress?.(request);
+}
+
 function answerOptions({ timing, isLastAnswer }: McpGateOptions): onRequestHookHandler {
   return ({ edge, headers, method, raw }, reply, done) => {
     if (method !== 'OPTIONS') return done();
@@ -86,26 +86,45 @@ const checkMethod: onRequestHookHandler = ({ method }, _reply, done) => {
   done(isKnown ? undefined : new GatewayError('http-method', { allow: ALLOWED_METHODS }));
 };
 
-function identifyCaller({ signIn }: McpGateOptions): onRequestHookHandler {
-  return ({ edge, query, raw }, _reply, done) => {
-    if (signIn === undefined) return done();
-    const attempt: SignInAttempt = {
-      authorization: raw.headersDistinct.authorization,
-      tokenInQuery: Object.hasOwn(query as object, 'access_token'),
-      view: edge.record.view,
-    };
-    signIn.authenticate(attempt).then((principal) => {
-      edge.principal = principal;
-      done();
-    }, done);
+function identifyCaller(options: McpGateOptions): onRequestHookHandler {
+  return (request, _reply, done) => {
+    identify(request, options).then(() => done(), done);
   };
 }
 
+/**
+ * Who is calling, by the sign-in that holds now: one that gives way to another meanwhile decides nothing any more.
+ *
+ * @throws GatewayError token-missing, token-invalid, scope-insufficient, issuer-unavailable
+ */
+export async function identify(
+  { edge, query, raw }: FastifyRequest,
+  { parts }: Pick<McpGateOptions, 'parts'>,
+): Promise<void> {
+  const attempt: SignInAttempt = {
+    authorization: raw.headersDistinct.authorization,
+    tokenInQuery: Object.hasOwn(query as object, 'access_token'),
+    view: edge.record.view,
+  };
+  for (;;) {
+    const { signIn } = parts();
+    edge.signIn = signIn;
+    try {
+      const principal = (await signIn?.authenticate(attempt)) ?? ANONYMOUS;
+      if (signIn !== parts().signIn) continue;
+      edge.principal = principal;
+      return;
+    } catch (thrown) {
+      if (signIn === parts().signIn) throw thrown;
+    }
+  }
+}
+
 /** A GET's Accept is the pipeline's to judge: whether there is a stream at all comes first. */
-function checkHeaders({ bodyLimitBytes }: McpGateOptions): onRequestHookHandler {
+function checkHeaders({ parts }: McpGateOptions): onRequestHookHandler {
   return ({ headers, method }, _reply, done) => {
     if (method !== 'POST') return done();
     const { json, events } = readAccept(headers.accept);
-    done(json || events ? bodyProblem(headers, bodyLimitBytes) : new GatewayError('not-acceptable'));
+    done(json || events ? bodyProblem(headers, parts().bodyLimitBytes) : new GatewayError('not-acceptable'));
   };
 }

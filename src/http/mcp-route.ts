@@ -8,7 +8,7 @@ import { readAccept } from './accept-header.ts';
 import type { BufferBudget } from './buffer-budget.ts';
 import { HttpReply } from './client-reply.ts';
 import type { KeepAliveComments } from './keep-alive-comments.ts';
-import { type McpGateOptions, mcpGate } from './mcp-gate.ts';
+import { identify, type McpGateOptions, mcpGate } from './mcp-gate.ts';
 import { type ReadBodyOptions, readBody } from './read-body.ts';
 import { challengeFor } from './sign-in.ts';
 
@@ -51,7 +51,10 @@ async function runExchange(
 ): Promise<void> {
   const bodyHold = options.budget.open();
   try {
-    const body = await bodyOf(request, reply.raw, { maxBytes: options.bodyLimitBytes, hold: bodyHold });
+    const { bodyLimitBytes } = options.parts();
+    const body = await bodyOf(request, reply.raw, { maxBytes: bodyLimitBytes, hold: bodyHold });
+    // However slowly a body comes: nothing begins on rights that are gone.
+    if (request.edge.signIn !== options.parts().signIn) await identify(request, options);
     reply.hijack();
     await answerExchange(newExchange(request, reply.raw, body, options), options);
   } finally {
@@ -87,7 +90,7 @@ function newExchange(
   body: Buffer,
   options: McpRouteOptions,
 ): Exchange {
-  const { record, principal, arrival } = edge;
+  const { record, principal, arrival, signIn } = edge;
   const { budget, keepAlive, timing, isLastAnswer, openReplies } = options;
   const reply = new HttpReply({
     response,
@@ -100,7 +103,7 @@ function newExchange(
     stallTimeoutMs: timing.stallTimeoutMs,
     isLastAnswer,
     onFailure: (error) => options.onFailure(error, record),
-    challenge: challengeFor(options.signIn, record.view),
+    challenge: challengeFor(signIn, record.view),
   });
   const clientGone = new AbortController();
   openReplies.add(reply);
@@ -121,7 +124,7 @@ function newExchange(
     clientGone: clientGone.signal,
     // Only streams ask, and a watch has a timer.
     get signedOut() {
-      signedOut ??= options.signIn?.watch(principal, closeOf(response)) ?? new AbortController().signal;
+      signedOut ??= signIn?.watch(principal, closeOf(response)) ?? new AbortController().signal;
       return signedOut;
     },
     record,

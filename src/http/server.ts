@@ -1,10 +1,7 @@
 // The public listener: what MCP clients connect to.
 import { randomUUID } from 'node:crypto';
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { publicHostPolicy } from '../access/host-policy.ts';
-import { originPolicy } from '../access/origin-policy.ts';
 import { splitPublicUrl } from '../access/resource-identifiers.ts';
-import type { GatewayConfig } from '../config/config.ts';
 import { type FailureCode, GatewayError } from '../errors.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
@@ -12,22 +9,21 @@ import { VERSION_HEADER } from '../protocol/request-headers.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { BufferBudget } from './buffer-budget.ts';
-import { callerCheck } from './check-caller.ts';
 import type { HttpReply } from './client-reply.ts';
 import { answerEarly } from './early-answer.ts';
 import { newEdgeContext } from './edge-context.ts';
+import { checkCallerBy, type EdgeSettings, edgeParts } from './edge-parts.ts';
 import { errorResponse } from './error-response.ts';
 import { fromFastifyError } from './fastify-error.ts';
 import { createHttpListener } from './http-listener.ts';
 import { DEFAULT_HTTP_TIMING, type HttpTiming } from './http-timing.ts';
-import { createIpGuard, type IpGuardOptions } from './ip-guard.ts';
+import { createIpGuards } from './ip-guard.ts';
 import { KeepAliveComments } from './keep-alive-comments.ts';
 import { registerMcpRoute } from './mcp-route.ts';
-import { challengeFor, type SignIn } from './sign-in.ts';
+import { challengeFor } from './sign-in.ts';
 import { registerWellKnownRoutes } from './well-known-routes.ts';
 
-export interface PublicServerOptions {
-  readonly config: GatewayConfig;
+export interface PublicServerOptions extends EdgeSettings {
   readonly logger: Logger;
   /** Carries one exchange to its answer. What it throws is told to the client as a failure. */
   handleExchange(exchange: Exchange): Promise<void>;
@@ -35,10 +31,6 @@ export interface PublicServerOptions {
   onSettled(record: ExchangeRecord): void;
   /** Once for each request that ended before it became an exchange. */
   onRefused?(code: FailureCode): void;
-  /** Undefined: everyone is anonymous. */
-  readonly signIn?: SignIn;
-  /** What holds before sign-in; undefined: nothing. */
-  readonly ipGuard?: IpGuardOptions;
   /** True while answers should ask clients to connect anew, elsewhere; requests are still served. */
   isDraining?(): boolean;
   readonly timing?: Partial<HttpTiming>;
@@ -47,6 +39,8 @@ export interface PublicServerOptions {
 export interface PublicServer {
   /** @returns the URLs it listens on */
   listen(): Promise<readonly string[]>;
+  /** What holds for requests from now on; where it listens and under which URL stays as it is. */
+  apply(settings: EdgeSettings): void;
   /**
    * The listening socket and idle connections close; every answer from here on is the last on its connection; a
    * request that still comes on an old one is told 503. Idempotent.
@@ -62,13 +56,10 @@ export interface PublicServer {
 }
 
 export async function createPublicServer(options: PublicServerOptions): Promise<PublicServer> {
-  const { config, logger, signIn, handleExchange, onSettled } = options;
+  const { config, logger, handleExchange, onSettled } = options;
   const timing = { ...DEFAULT_HTTP_TIMING, ...options.timing };
   const budget = new BufferBudget(config.maxBufferedBytes);
   const keepAlive = new KeepAliveComments(timing.keepAliveCommentMs);
-  const listenHost = config.listen.host;
-  const hosts = publicHostPolicy({ ...config, listenHost });
-  const checkCaller = callerCheck(originPolicy({ ...config, listenHost }), hosts);
   const openReplies = new Set<HttpReply>();
   const isStopping = () => listener.stopping;
   const isLastAnswer = () => listener.stopping || (options.isDraining?.() ?? false);
@@ -77,7 +68,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     logger: false,
     genReqId: () => randomUUID(),
     exposeHeadRoutes: false,
-    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
+    trustProxy: (address) => parts.isTrustedProxy(address),
     frameworkErrors: (error, request, reply) =>
       refuse(error, request as FastifyRequest, reply as FastifyReply),
   });
@@ -87,20 +78,18 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     done();
   });
   app.setErrorHandler(refuse);
-  app.setNotFoundHandler({ preHandler: checkCaller }, () => {
+  const ipGuards = await createIpGuards(app);
+  let parts = edgeParts(options, ipGuards);
+  app.setNotFoundHandler({ preHandler: checkCallerBy(() => parts) }, () => {
     throw new GatewayError('path-unknown');
   });
-  const ipGuard = options.ipGuard && (await createIpGuard(app, options.ipGuard));
   const { basePath } = splitPublicUrl(config.publicUrl);
   registerMcpRoute(app, {
     basePath,
-    bodyLimitBytes: config.bodyLimitBytes,
     timing,
     budget,
     keepAlive,
-    signIn,
-    checkCaller,
-    ipGuard,
+    parts: () => parts,
     isStopping,
     isLastAnswer,
     handleExchange,
@@ -110,8 +99,8 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
   });
   registerWellKnownRoutes(app, {
     basePath,
-    hosts,
-    metadata: (view) => signIn?.metadata(view),
+    hosts: () => parts.hosts,
+    metadata: (view) => parts.signIn?.metadata(view),
     isLastAnswer,
   });
   await app.ready();
@@ -137,7 +126,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
       era: eraOfHeader(headerValue(request.headers, VERSION_HEADER)) ?? 'legacy',
       idText: undefined,
       incidentId: request.id,
-      challenge: challengeFor(signIn, edge.record.view),
+      challenge: challengeFor(parts.signIn, edge.record.view),
     });
     const answer = { status, headers: [...edge.headers, ...headers], body };
     answerEarly(request.raw, reply.raw, answer, { timing, closing: isLastAnswer() });
@@ -151,6 +140,10 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
 
   return {
     listen: listener.listen,
+    apply(settings) {
+      parts = edgeParts(settings, ipGuards);
+      budget.maxBytes = settings.config.maxBufferedBytes;
+    },
     stopAccepting: listener.stopAccepting,
     async close() {
       listener.stopAccepting();

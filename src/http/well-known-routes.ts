@@ -10,7 +10,7 @@ import { hostProblem } from './check-caller.ts';
 export interface WellKnownRoutesOptions {
   /** The path of the public URL, without a trailing slash: `` or `/base`. */
   readonly basePath: string;
-  readonly hosts: HostPolicy;
+  hosts(): HostPolicy;
   /** Undefined where there is nowhere to sign in. */
   metadata(view: string | undefined): ResourceMetadata | undefined;
   /** The answer is the last on its connection. */
@@ -39,7 +39,7 @@ export function registerWellKnownRoutes(app: FastifyInstance, options: WellKnown
 function checkRequest({ hosts }: WellKnownRoutesOptions): onRequestHookHandler {
   return ({ edge, raw, headers, method }, _reply, done) => {
     edge.headers = OPEN_TO_ALL;
-    const problem = hostProblem(raw.url, headers.host, hosts);
+    const problem = hostProblem(raw.url, headers.host, hosts());
     if (problem !== undefined) return done(problem);
     const isKnown = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
     done(isKnown ? undefined : new GatewayError('http-method', { allow: METHODS }));

@@ -1,5 +1,5 @@
-// What the line needs of the gateway that it runs in: the config it was started with, and what lives longer than one
-// exchange.
+// What the line needs of the gateway that it runs in. One context is one config: each exchange takes the current one at
+// its start and keeps it to its end, whatever is reloaded meanwhile.
 
 import type { AccessPolicy } from '../access/access-policy.ts';
 import type { Limits } from '../access/limits.ts';
@@ -24,4 +24,6 @@ export interface GatewayContext {
   readonly logger: Logger;
   /** Aborts when the gateway drains: subscriptions end with their completion result. */
   readonly ending: AbortSignal;
+  /** The context of this moment, for what outlives reloads: streams are judged by what holds now. */
+  current(): GatewayContext;
 }

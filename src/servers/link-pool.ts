@@ -29,6 +29,9 @@ export interface LinkPlace {
 }
 
 const IDLE_ENOUGH_MS = 10_000;
+/** Of a retired pool: whoever has been given a link and has yet to call is faster than this. */
+const RETIRED_IDLE_MS = 500;
+const RETIRED_SWEEP_MS = 100;
 
 export class LinkPool {
   readonly #limits: LinkPoolLimits;
@@ -36,8 +39,11 @@ export class LinkPool {
   readonly #closing = new Set<Promise<void>>();
   /** Links that ended by themselves, until what they leave (a process group, a last call) is gone too. */
   readonly #ended = new Set<ServerLink>();
-  readonly #sweeper: NodeJS.Timeout;
+  readonly #emptied = Promise.withResolvers<void>();
+  #sweeper: NodeJS.Timeout;
   #closed = false;
+  #retired = false;
+  #awaited = false;
 
   constructor(limits: LinkPoolLimits) {
     this.#limits = limits;
@@ -101,8 +107,27 @@ export class LinkPool {
     this.#ended.add(link);
   }
 
+  /** Whatever holds a link's place, each is closed once its calls are over. Links may still be asked for. */
+  retire(): void {
+    if (this.#retired || this.#closed) return;
+    this.#retired = true;
+    clearInterval(this.#sweeper);
+    this.#sweeper = setInterval(() => this.#sweep(), RETIRED_SWEEP_MS).unref();
+  }
+
+  /** For a retired pool that nobody asks for links any more: breaks off starts; resolves when no link is left. */
+  emptied(): Promise<void> {
+    this.#awaited = true;
+    for (const { link, starting } of this.#entries.values()) {
+      if (link === undefined) starting.abort(new GatewayError('server-unavailable', { reason: 'closed' }));
+    }
+    this.#sweep();
+    return this.#emptied.promise;
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
+    this.#emptied.resolve();
     clearInterval(this.#sweeper);
     const entries = [...this.#entries.values()];
     this.#entries.clear();
@@ -159,12 +184,14 @@ export class LinkPool {
       this.#ended.delete(link);
       this.#trackClosing(link.close());
     }
-    const idleBefore = performance.now() - this.#limits.idleTimeoutMs;
+    const idleBefore = performance.now() - (this.#retired ? RETIRED_IDLE_MS : this.#limits.idleTimeoutMs);
     for (const [key, entry] of this.#entries) {
       const { link, place } = entry;
-      if (place.pinned || link === undefined || !link.idle || link.idleSince > idleBefore) continue;
+      const isKept = place.pinned && !this.#retired;
+      if (isKept || link === undefined || !link.idle || link.idleSince > idleBefore) continue;
       this.#closeInBackground(key, entry);
     }
+    if (this.#awaited && this.#entries.size === 0 && this.#closing.size === 0) this.#emptied.resolve();
   }
 
   #closeInBackground(key: string, entry: Entry): void {

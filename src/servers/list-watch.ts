@@ -10,19 +10,23 @@ import type { ServerMessage } from './transport.ts';
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 
-/** Runs until the link closes; never rejects. Does nothing for a server that promises no list changes. */
+/** Runs until the link closes or nobody wants to know any more; never rejects. Does nothing for a server that promises no list changes. */
 export async function watchLists(
   link: ServerLink,
   onMessage: (message: ServerMessage) => void,
+  unwanted: AbortSignal,
 ): Promise<void> {
   const kinds = promisedListChanges(link.peer.capabilities);
   if (link.peer.era === 'legacy' || kinds.length === 0) return;
   const notifications: JsonObject = Object.fromEntries(kinds.map(({ filter }) => [filter, true]));
   const over = new AbortController();
-  void link.closed.then(() => over.abort());
+  const stop = () => over.abort();
+  void link.closed.then(stop);
+  if (unwanted.aborted) stop();
+  else unwanted.addEventListener('abort', stop, { signal: over.signal });
   let pauseMs = FIRST_PAUSE_MS;
   let again = false;
-  while (link.open) {
+  while (link.open && !over.signal.aborted) {
     let acknowledged = false;
     const receive = (message: ServerMessage) => {
       if (message.method !== 'notifications/subscriptions/acknowledged') {

@@ -53,7 +53,7 @@ export class Server {
   readonly #unusableTools = new Map<string, string>();
   #watchedBefore = false;
   #askedAgainAt = Number.NEGATIVE_INFINITY;
-  readonly #closed = new AbortController();
+  readonly #retired = new AbortController();
 
   constructor(options: ServerOptions) {
     this.config = options.config;
@@ -141,8 +141,26 @@ export class Server {
     return this.#pool.links.length;
   }
 
+  /** Aborts when the server leaves the config, or comes back to it as another: what is open without end should end. */
+  get retired(): AbortSignal {
+    return this.#retired.signal;
+  }
+
+  /** From here on each link closes once its calls are over; those who have not called yet still may. Idempotent. */
+  retire(): void {
+    this.#retired.abort();
+    this.#pool.retire();
+  }
+
+  /** Nobody new will call. Resolves when the last call is over and its link closed. */
+  async end(): Promise<void> {
+    this.retire();
+    await this.#pool.emptied();
+    await this.close();
+  }
+
   async close(): Promise<void> {
-    this.#closed.abort();
+    this.#retired.abort();
     this.#listeners.clear();
     await this.#pool.close();
   }
@@ -187,7 +205,7 @@ export class Server {
     const now = performance.now();
     if (this.config.protocol !== 'auto' || now - this.#askedAgainAt < ASK_AGAIN_AFTER_MS) return;
     this.#askedAgainAt = now;
-    const { signal } = this.#closed;
+    const signal = this.#retired.signal;
     const wire = { transport: link.transport, firstOutput: undefined };
     const probing = probeEra(wire, { ...this.#options, clientCapabilities: {}, signal });
     const probe = await probing.catch(() => undefined);
@@ -200,18 +218,19 @@ export class Server {
 
   /** Hears of list changes, and opens the link again when it ends by itself: what it lists may have changed. */
   #keepWatch(link: ServerLink): void {
-    void watchLists(link, (message) => this.#receiveShared(message, link));
+    const { signal } = this.#retired;
+    void watchLists(link, (message) => this.#receiveShared(message, link), signal);
     if (this.#watchedBefore) {
       for (const { method } of LIST_CHANGES) this.#receiveShared({ jsonrpc: '2.0', method }, link);
     }
     this.#watchedBefore = true;
     void link.closed.then(() => {
-      if (!link.closing && !this.#closed.signal.aborted) void this.#reopen();
+      if (!link.closing && !signal.aborted) void this.#reopen();
     });
   }
 
   async #reopen(): Promise<void> {
-    const { signal } = this.#closed;
+    const { signal } = this.#retired;
     while (!signal.aborted) {
       const pauseMs = Math.max(this.#backoff.remainingMs(performance.now()), REOPEN_AFTER_MS);
       await delay(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);

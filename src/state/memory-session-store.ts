@@ -20,16 +20,22 @@ const SESSION_ID = /^[A-Za-z0-9_-]{43}$/;
 const RETRY_AFTER_MS = 10_000;
 
 export class MemorySessionStore implements SessionStore {
-  readonly #limits: SessionLimits;
+  #limits: SessionLimits;
   readonly #entries = new Map<string, Entry>();
   readonly #perPrincipal = new Map<string, number>();
   readonly #listeners: ((key: string) => void)[] = [];
-  readonly #sweeper: NodeJS.Timeout;
+  #sweeper: NodeJS.Timeout;
 
   constructor(limits: SessionLimits) {
     this.#limits = limits;
-    const everyMs = Math.max(50, Math.min(30_000, limits.idleTimeoutMs / 4, limits.maxAgeMs / 4));
-    this.#sweeper = setInterval(() => this.#expire(), everyMs).unref();
+    this.#sweeper = this.#startSweeper();
+  }
+
+  /** Also for sessions that are open. */
+  applyLimits(limits: SessionLimits): void {
+    this.#limits = limits;
+    clearInterval(this.#sweeper);
+    this.#sweeper = this.#startSweeper();
   }
 
   get size(): number {
@@ -80,6 +86,12 @@ export class MemorySessionStore implements SessionStore {
 
   close(): void {
     clearInterval(this.#sweeper);
+  }
+
+  #startSweeper(): NodeJS.Timeout {
+    const { idleTimeoutMs, maxAgeMs } = this.#limits;
+    const everyMs = Math.max(50, Math.min(30_000, idleTimeoutMs / 4, maxAgeMs / 4));
+    return setInterval(() => this.#expire(), everyMs).unref();
   }
 
   #isOver(entry: Entry, now: number): boolean {

@@ -9,10 +9,13 @@ import { createRedact } from './redaction.ts';
 
 export type Logger = PinoLogger;
 
-export interface LoggerOptions {
+export interface LogSettings {
   readonly level: string;
   /** Values that must never appear in a line, wherever they turn up. */
   readonly secrets: readonly string[];
+}
+
+export interface LoggerOptions extends LogSettings {
   /** Standard error, buffered, when absent. */
   readonly destination?: DestinationStream;
 }
@@ -23,13 +26,39 @@ const FLUSH_EVERY_MS = 200;
 const STANDARD_ERROR = 2;
 
 export function createLogger({ level, secrets, destination = standardError() }: LoggerOptions): Logger {
-  const redact = createRedact(secrets);
+  let redact = createRedact(secrets);
+  const known = new Set(secrets);
   // After serialization nothing can add to the line any more: not a serializer, not an error's own properties.
   const redacted: DestinationStream & { flush(callback: (error?: Error) => void): void } = {
     write: (line) => destination.write(redact(line)),
     flush: (callback) => flushOf(destination, callback),
   };
-  return pino({ level, base: null }, redacted);
+  const children = new Set<WeakRef<Logger>>();
+  const forgotten = new FinalizationRegistry<WeakRef<Logger>>((child) => children.delete(child));
+  const onChild = (child: Logger) => {
+    const reference = new WeakRef(child);
+    children.add(reference);
+    forgotten.register(child, reference);
+  };
+  const logger = pino({ level, base: null, onChild }, redacted);
+  adjustments.set(logger, (settings) => {
+    // What was secret stays so: it may still be on its way through what is being ended.
+    for (const secret of settings.secrets) known.add(secret);
+    redact = createRedact([...known]);
+    logger.level = settings.level;
+    for (const child of children) {
+      const live = child.deref();
+      if (live !== undefined) live.level = settings.level;
+    }
+  });
+  return logger;
+}
+
+const adjustments = new WeakMap<Logger, (settings: LogSettings) => void>();
+
+/** Gives a logger, and all its children, another level, and more secrets to keep. */
+export function adjustLogger(logger: Logger, settings: LogSettings): void {
+  adjustments.get(logger)?.(settings);
 }
 
 /** pino flushes it when the process exits, whatever the reason short of SIGKILL. */

@@ -13,6 +13,7 @@ import type {
   StdioServerConfig,
 } from '../../src/config/config.ts';
 import { createGateway, type GatewayOptions } from '../../src/gateway.ts';
+import type { ReloadOutcome, ReloadStatus } from '../../src/lifecycle/reloads.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { httpServerConfig } from './http-server-config.ts';
 import { type LiveHandles, watchHandles } from './live-handles.ts';
@@ -43,6 +44,8 @@ export interface StartedGateway extends AsyncDisposable {
   /** The pids of all children, grandchildren included, that are alive. */
   children(): number[];
   status(): Promise<StatusReport>;
+  /** Reloads with these in place of what it was started, or last reloaded, with. */
+  reload(changes: Pick<StartOptions, 'servers' | 'gateway' | 'stdio' | 'http'>): Promise<ReloadOutcome>;
   hurry(): void;
   /** Idempotent. Rejects where something is left. */
   close(): Promise<void>;
@@ -50,6 +53,7 @@ export interface StartedGateway extends AsyncDisposable {
 
 export interface StatusReport {
   readonly sessions: number;
+  readonly config: ReloadStatus;
   readonly store: { readonly kind: string; readonly available: boolean };
   readonly servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
@@ -84,8 +88,14 @@ export async function startGateway({
     lines.push(JSON.parse(line) as LogLine);
     grew.dispatchEvent(new Event('line'));
   };
+  let wanted: StartOptions = { ...options, gateway };
+  const configNow = () => ({
+    servers: serversOf(wanted, folder),
+    gateway: gatewayConfig(wanted.gateway ?? {}),
+    secrets,
+  });
   const running = await createGateway({
-    config: { servers: serversOf(options, folder), gateway: gatewayConfig(gateway), secrets },
+    config: configNow(),
     version: '0.0.0-test',
     logger: createLogger({ level: 'debug', secrets, destination: { write } }),
     ...options.overrides,
@@ -121,6 +131,10 @@ export async function startGateway({
     logged: (isIt) => firstLine(lines, grew, isIt),
     children: () => processesIn(folder),
     status: async () => (await (await fetch(`${adminUrl}/status`)).json()) as StatusReport,
+    reload(changes) {
+      wanted = { ...wanted, ...changes, gateway: { ...wanted.gateway, ...changes.gateway } };
+      return running.reload(async () => ({ ok: true, config: configNow(), warnings: [] }));
+    },
     hurry: () => running.hurry(),
     close,
     [Symbol.asyncDispose]: close,

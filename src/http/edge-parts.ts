@@ -1,0 +1,48 @@
+// What of the public listener comes from the config and changes with it, while the listener itself stays.
+import type { FastifyRequest, onRequestHookHandler } from 'fastify';
+import { type HostPolicy, publicHostPolicy } from '../access/host-policy.ts';
+import { originPolicy } from '../access/origin-policy.ts';
+import type { GatewayConfig } from '../config/config.ts';
+import { callerCheck } from './check-caller.ts';
+import type { IpGuardOptions, IpGuards } from './ip-guard.ts';
+import type { SignIn } from './sign-in.ts';
+import { proxyTrust } from './trusted-proxies.ts';
+
+export interface EdgeSettings {
+  readonly config: GatewayConfig;
+  /** Undefined: everyone is anonymous. */
+  readonly signIn?: SignIn;
+  /** What holds before sign-in; undefined: nothing. */
+  readonly ipGuard?: IpGuardOptions;
+}
+
+export interface EdgeParts {
+  readonly signIn: SignIn | undefined;
+  readonly hosts: HostPolicy;
+  /** Host and Origin. */
+  readonly checkCaller: onRequestHookHandler;
+  /** Undefined: no limit holds before sign-in. */
+  readonly guardAddress: ((request: FastifyRequest) => Promise<void>) | undefined;
+  isTrustedProxy(address: string): boolean;
+  readonly bodyLimitBytes: number;
+}
+
+export function edgeParts({ config, signIn, ipGuard }: EdgeSettings, guards: IpGuards): EdgeParts {
+  const listenHost = config.listen.host;
+  const hosts = publicHostPolicy({ ...config, listenHost });
+  return {
+    signIn,
+    hosts,
+    checkCaller: callerCheck(originPolicy({ ...config, listenHost }), hosts),
+    guardAddress: ipGuard && guards.guard(ipGuard),
+    isTrustedProxy: proxyTrust(config.trustedProxies),
+    bodyLimitBytes: config.bodyLimitBytes,
+  };
+}
+
+/** Host and Origin, by what holds when it is asked. */
+export function checkCallerBy(parts: () => EdgeParts): onRequestHookHandler {
+  return function (request, reply, done) {
+    parts().checkCaller.call(this, request, reply, done);
+  };
+}

@@ -1,0 +1,132 @@
+// What lives as long as one config, made whole before anything of it is used. Whatever the config before it made, and
+// would be made the same again, is taken over: servers keep their links, tokens their place in the cache.
+import { isDeepStrictEqual } from 'node:util';
+import { createAccessPolicy } from '../access/access-policy.ts';
+import { type Authenticator, createAuthenticator } from '../access/authenticator.ts';
+import { Limits } from '../access/limits.ts';
+import type { Config, ServerConfig } from '../config/config.ts';
+import type { EdgeSettings } from '../http/edge-parts.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { GatewayContext } from '../pipeline/gateway-context.ts';
+import { handleExchange } from '../pipeline/handle-exchange.ts';
+import { createFetchJson } from '../servers/http/fetch-json.ts';
+import { createOutbound, type Outbound } from '../servers/http/outbound.ts';
+import { transportOpener } from '../servers/open-transport.ts';
+import { Server } from '../servers/server.ts';
+import type { LastingParts } from './lasting-parts.ts';
+
+export interface EditionOptions {
+  readonly config: Config;
+  readonly lasting: LastingParts;
+  current(): GatewayContext;
+  /** The edition that this one is to follow. */
+  readonly before?: Edition;
+}
+
+export class Edition {
+  readonly config: Config;
+  readonly context: GatewayContext;
+  readonly authenticator: Authenticator;
+  readonly outbound: Outbound;
+  #running = 0;
+  #replaced = false;
+  readonly #over = Promise.withResolvers<void>();
+
+  constructor({ config, lasting, current, before }: EditionOptions) {
+    const { gateway } = config;
+    const { logger, identity, store } = lasting;
+    const scopeImplies = gateway.access?.scopeImplies ?? {};
+    const was = before?.config.gateway;
+    this.config = config;
+    this.outbound =
+      before !== undefined && isDeepStrictEqual(was?.outbound, gateway.outbound)
+        ? before.outbound
+        : createOutbound(gateway.outbound);
+    const keepsOutbound = this.outbound === before?.outbound;
+    const keepsSignIn =
+      keepsOutbound &&
+      isDeepStrictEqual(
+        [was?.auth, was?.publicUrl, was?.access?.scopeImplies ?? {}],
+        [gateway.auth, gateway.publicUrl, scopeImplies],
+      );
+    this.authenticator =
+      before !== undefined && keepsSignIn
+        ? before.authenticator
+        : createAuthenticator({
+            auth: gateway.auth,
+            publicUrl: gateway.publicUrl,
+            logger,
+            fetchJson: createFetchJson(this.outbound),
+            scopeImplies,
+          });
+    const hasAuth = gateway.auth !== undefined;
+    const keepsAccess =
+      isDeepStrictEqual(was?.access, gateway.access) && hasAuth === (was?.auth !== undefined);
+    const openTransport = transportOpener({ outbound: this.outbound, logger });
+    const serverOf = (server: ServerConfig) => {
+      const known = before?.context.servers.get(server.slug);
+      const isSame = server.type === 'stdio' || keepsOutbound;
+      if (known !== undefined && isSame && isDeepStrictEqual(known.config, server)) return known;
+      return new Server({ config: server, identity, openTransport, logger });
+    };
+    this.context = {
+      config: gateway,
+      access:
+        before !== undefined && keepsAccess
+          ? before.context.access
+          : createAccessPolicy({ hasAuth, access: gateway.access }),
+      servers: new Map(config.servers.map((server) => [server.slug, serverOf(server)])),
+      catalogue: lasting.catalogue,
+      sessions: lasting.sessions,
+      bridge: lasting.bridge,
+      limits: new Limits(
+        { limits: gateway.limits, store, onFallback: lasting.onLimitFallback },
+        before?.context.limits,
+      ),
+      retries: lasting.retries,
+      logger,
+      ending: lasting.ending.signal,
+      current,
+    };
+  }
+
+  /** What the HTTP edge does by this config. */
+  get edge(): EdgeSettings {
+    const { limits } = this.context;
+    return {
+      config: this.config.gateway,
+      signIn: this.authenticator,
+      ipGuard: {
+        guards: limits.guards,
+        admitAddress: this.config.gateway.redis && ((arrival) => limits.admitAddress(arrival)),
+      },
+    };
+  }
+
+  /** Exchanges that began with this config and are not over. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Carries an exchange to its end by this config. */
+  async handle(exchange: Exchange): Promise<void> {
+    this.#running += 1;
+    try {
+      await handleExchange(this.context, exchange);
+    } finally {
+      this.#running -= 1;
+      this.#settle();
+    }
+  }
+
+  /** No exchange begins with it any more. @returns a promise for when the last one that did is over */
+  replaced(): Promise<void> {
+    this.#replaced = true;
+    this.#settle();
+    return this.#over.promise;
+  }
+
+  #settle(): void {
+    if (this.#replaced && this.#running === 0) this.#over.resolve();
+  }
+}

@@ -1,0 +1,84 @@
+// What lives as long as the process: everything that a reload must not lose, such as sessions, parked calls, counters.
+import { LegacySessions } from '../bridge/legacy-sessions.ts';
+import { LinkHubs } from '../bridge/link-hub.ts';
+import { LogLanes } from '../bridge/log-lane.ts';
+import { ParkedCalls } from '../bridge/parked-calls.ts';
+import { RetryPasses } from '../bridge/retry-passes.ts';
+import { SealedState } from '../bridge/sealed-state.ts';
+import type { Config, GatewayConfig } from '../config/config.ts';
+import { ServerCatalogue } from '../federation/server-catalogue.ts';
+import type { GatewayContext } from '../pipeline/gateway-context.ts';
+import type { ClientIdentity } from '../servers/peer.ts';
+import { createStore } from '../state/create-store.ts';
+import { MemorySessionStore } from '../state/memory-session-store.ts';
+import type { Store } from '../state/store.ts';
+import { adjustLogger, createLogger, type Logger } from '../telemetry/logger.ts';
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+
+export interface LastingOptions {
+  /** The config of the start; what of it may change is applied by `applyConfig`. */
+  readonly config: Config;
+  readonly version: string;
+  readonly logger: Logger | undefined;
+  readonly questionPatienceMs: number;
+}
+
+export interface LastingParts
+  extends Pick<GatewayContext, 'logger' | 'catalogue' | 'sessions' | 'bridge' | 'retries'> {
+  readonly metrics: Metrics;
+  readonly identity: ClientIdentity;
+  readonly store: Store;
+  /** Aborted when the gateway drains. */
+  readonly ending: AbortController;
+  /** Counts a request whose limits were counted here because the store did not answer. */
+  onLimitFallback(): void;
+  /** What of another config concerns what lives on. */
+  applyConfig(config: Config): void;
+}
+
+export function createLastingParts(options: LastingOptions): LastingParts {
+  const { config, version, questionPatienceMs } = options;
+  const { gateway } = config;
+  const logger = options.logger ?? createLogger({ level: gateway.log.level, secrets: config.secrets });
+  const metrics = createMetrics();
+  const fallbacks = metrics.counter(
+    'portico_limit_fallbacks_total',
+    'Requests whose limits were counted in this process because Redis did not answer',
+  );
+  const state = new SealedState();
+  const sessionStore = new MemorySessionStore(gateway.sessions);
+  const sessions = new LegacySessions(sessionStore, {
+    ...sessionLimits(gateway),
+    questionPatienceMs,
+    state,
+  });
+  const catalogue = new ServerCatalogue();
+  const parked = new ParkedCalls(gateway.parked);
+  return {
+    logger,
+    metrics,
+    identity: { name: 'portico', title: 'Portico', version },
+    store: createStore(gateway, { logger, metrics }),
+    sessions,
+    catalogue,
+    bridge: {
+      state,
+      lanes: new LogLanes(),
+      hubs: new LinkHubs((link, method) => catalogue.noteListChanged(link, method), questionPatienceMs),
+      parked,
+    },
+    retries: new RetryPasses(state),
+    ending: new AbortController(),
+    onLimitFallback: () => fallbacks.inc(),
+    applyConfig({ gateway: changed, secrets }) {
+      adjustLogger(logger, { level: changed.log.level, secrets });
+      sessionStore.applyLimits(changed.sessions);
+      sessions.applyLimits(sessionLimits(changed));
+      parked.applyLimits(changed.parked);
+    },
+  };
+}
+
+function sessionLimits({ sessions: { idleTimeoutMs, replay } }: GatewayConfig) {
+  return { idleTimeoutMs, replay };
+}

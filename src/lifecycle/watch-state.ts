@@ -1,0 +1,42 @@
+// What is asked of others at each scrape of the metrics.
+import type { PublicServer } from '../http/server.ts';
+import type { Editions } from './editions.ts';
+import type { LastingParts } from './lasting-parts.ts';
+
+export function watchState(
+  { metrics, sessions, bridge }: LastingParts,
+  editions: Editions,
+  edge: PublicServer,
+): void {
+  metrics.watch({
+    name: 'portico_links',
+    help: 'Open links by server',
+    labelNames: ['server'],
+    *read() {
+      const { servers } = editions.current.context;
+      for (const [slug, server] of servers) yield { labels: { server: slug }, value: server.openLinks };
+    },
+  });
+  metrics.watch({
+    name: 'portico_links_retiring',
+    help: 'Open links of servers that left the config, or changed in it, and still finish calls',
+    read: () => editions.retiring.reduce((sum, { openLinks }) => sum + openLinks, 0),
+  });
+  metrics.watch({ name: 'portico_sessions', help: 'Open legacy sessions', read: () => sessions.size });
+  metrics.watch({
+    name: 'portico_parked_calls',
+    help: 'Calls that wait for an answer of their client',
+    read: () => bridge.parked.parked,
+  });
+  metrics.watch({
+    name: 'portico_open_replies',
+    help: 'Answers not ended yet',
+    read: () => edge.openReplies,
+  });
+  metrics.watch({ name: 'portico_open_streams', help: 'Open event streams', read: () => edge.openStreams });
+  metrics.watch({
+    name: 'portico_buffered_bytes',
+    help: 'Bytes held for all exchanges; gateway.maxBuffered bounds them',
+    read: () => edge.bufferedBytes,
+  });
+}
