@@ -4,8 +4,10 @@
 import { GatewayError } from '../errors.ts';
 import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import { isParkable } from '../protocol/methods.ts';
+import { fixedRoots } from '../servers/fixed-roots.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import { type BridgeState, type CallToCarry, CarriedCall } from './carried-call.ts';
+import { carryFixedRoots } from './carry-fixed-roots.ts';
 import { carrySubscription } from './carry-subscription.ts';
 import { sessionLinkKey } from './choose-link.ts';
 import { carryWithRounds } from './input-rounds.ts';
@@ -21,7 +23,7 @@ import { relayToSession } from './session-messages.ts';
  */
 export async function carryCall(call: CallToCarry, bridge: BridgeState): Promise<'ok' | 'error'> {
   const carried = new CarriedCall(call, bridge);
-  const { request, client, link } = call;
+  const { request, client, link, server } = call;
   const crossing = `${client.era} to ${link.peer.era}` as const;
   switch (crossing) {
     case 'legacy to legacy':
@@ -33,8 +35,11 @@ export async function carryCall(call: CallToCarry, bridge: BridgeState): Promise
           },
         }),
       );
-    case 'modern to modern':
+    case 'modern to modern': {
+      const roots = isParkable(request.method) ? fixedRoots(server.config) : undefined;
+      if (roots !== undefined) return carryFixedRoots(carried, roots);
       return carried.respond(await carried.send(carried.params(), { longLived: isListen(request.method) }));
+    }
     case 'legacy to modern':
       if (isSubscription(request.method)) return carrySubscription(carried);
       return carryWithRounds(carried);

@@ -37,22 +37,18 @@ export async function chooseLink(
   session?.ended.signal.throwIfAborted();
   const isolation = server.isolationFor(catalogue.peer);
   if (isolation === 'shared') return catalogue;
-  const declared = declaredCapabilities(client.capabilities, server.config.client, { fixedRoots: true });
+  if (isList(request.method)) return listLink(server, client, catalogue);
+  const declared = linkCapabilities(server, client, isolation);
   const normal = normalCapabilities(declared);
-  const key = principalLinkKey(client, normal);
   const toLegacy = catalogue.peer.era === 'legacy';
-  if (isList(request.method)) {
-    // A server's lists may depend on what was called before, so they come from where the calls go.
-    return server.peekOwnLink(key) ?? (toLegacy ? server.catalogueLink(normal) : catalogue);
-  }
   if (toLegacy && isListenToLists(request)) return catalogue;
   if (client.era === 'modern' || isolation === 'principal' || session === undefined) {
+    const key = principalLinkKey(client, normal);
     return server.ownLink({
       key,
       owner: client.principal,
       pinned: false,
-      // Several sessions may be behind one principal, and a question of their link would name none of them.
-      clientCapabilities: client.era === 'modern' ? normal : {},
+      clientCapabilities: normal,
       onUnsolicited: (message, link) => onPrincipalMessage(message, link, linkOwner(server, key)),
     });
   }
@@ -71,8 +67,36 @@ export async function chooseLink(
   });
 }
 
+/** A client as far as it decides what a server shows to it. */
+export type Onlooker = Pick<CallingClient, 'era' | 'principal' | 'capabilities'>;
+
+/**
+ * Where a client of a server that is not shared sees its lists. They may depend on what was called before, so they come
+ * from where the calls go; until there is such a link, from one that was told the same of the client.
+ */
+export async function listLink(server: Server, client: Onlooker, catalogue: ServerLink): Promise<ServerLink> {
+  const isolation = server.isolationFor(catalogue.peer);
+  if (isolation === 'shared') return catalogue;
+  const normal = normalCapabilities(linkCapabilities(server, client, isolation));
+  const own = server.peekOwnLink(principalLinkKey(client, normal));
+  return own ?? (catalogue.peer.era === 'legacy' ? server.catalogueLink(normal) : catalogue);
+}
+
+/**
+ * What is declared on the link that carries a client's calls. Several sessions may be behind one principal, and a
+ * question of their link would name none of them.
+ */
+function linkCapabilities(
+  server: Server,
+  { era, capabilities }: Onlooker,
+  isolation: 'principal' | 'session',
+): JsonObject {
+  if (era === 'legacy' && isolation === 'principal') return {};
+  return declaredCapabilities(capabilities, server.config.client, { fixedRoots: true });
+}
+
 /** The capabilities of a legacy handshake are fixed, a modern client's come with each request. */
-export function principalLinkKey({ era, principal }: CallingClient, normal: JsonObject): string {
+export function principalLinkKey({ era, principal }: Onlooker, normal: JsonObject): string {
   return `principal ${principal} ${era === 'modern' ? JSON.stringify(normal) : 'legacy'}`;
 }
 

@@ -1,6 +1,7 @@
 // What a client can do, as it is declared to a server: less what the server's policy (`client:` of its config)
 // denies, and for servers of the other era in one normal form, since links and lists are kept by it.
 import type { ClientFeaturePolicy } from '../config/config.ts';
+import type { Era } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 
 /**
@@ -49,6 +50,16 @@ export function normalCapabilities(capabilities: JsonObject): JsonObject {
 /** What is declared to a server of the other era on behalf of a client: by this links and lists are kept. */
 export function crossedCapabilities(capabilities: JsonObject, policy: ClientFeaturePolicy): JsonObject {
   return normalCapabilities(declaredCapabilities(capabilities, policy, { fixedRoots: true }));
+}
+
+/** What a modern server is told with each request: its own era's words as they are, across the eras the normal form. */
+export function capabilitiesForModern(
+  { era, capabilities }: { readonly era: Era; readonly capabilities: JsonObject },
+  policy: ClientFeaturePolicy,
+): JsonObject {
+  return era === 'modern'
+    ? declaredCapabilities(capabilities, policy, { fixedRoots: true })
+    : crossedCapabilities(capabilities, policy);
 }
 
 /** Why a server's question cannot be put to a client that declared `declared`; undefined where it can. */

@@ -4,6 +4,9 @@ import { GatewayError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { missingCapability } from './client-features.ts';
 
+/** How often a server may ask before its call is given up. */
+export const MAX_ROUNDS = 16;
+
 export interface Question {
   readonly method: string;
   readonly params: JsonObject | undefined;

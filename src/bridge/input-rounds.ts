@@ -6,19 +6,19 @@ import { GatewayError } from '../errors.ts';
 import type { JsonRpcErrorObject, JsonRpcOutcome } from '../protocol/json-rpc.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import { startDeadline } from '../servers/call-deadline.ts';
+import { fixedRoots } from '../servers/fixed-roots.ts';
 import type { CarriedCall } from './carried-call.ts';
 import { crossedCapabilities } from './client-features.ts';
-import { fixedRoots } from './fixed-roots.ts';
 import {
   isInputRequired,
   legacyQuestion,
+  MAX_ROUNDS,
   type Question,
   questionsOf,
   requireDeclared,
 } from './input-required.ts';
 import { legacyQuestionParams } from './legacy-content.ts';
 
-const MAX_ROUNDS = 16;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
 

@@ -5,10 +5,10 @@ import { GatewayError } from '../errors.ts';
 import { LEGACY_URL_ELICITATION_REQUIRED } from '../protocol/error-codes.ts';
 import type { JsonRpcErrorObject, JsonRpcOutcome } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../protocol/json-text.ts';
+import { answerFixedRoots } from '../servers/fixed-roots.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import type { CarriedCall } from './carried-call.ts';
 import { crossedCapabilities, missingCapability } from './client-features.ts';
-import { answerFixedRoots } from './fixed-roots.ts';
 import { modernQuestion } from './input-required.ts';
 import type { AttachedExchange, ParkedCall } from './parked-call.ts';
 

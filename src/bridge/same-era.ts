@@ -29,7 +29,7 @@ export const sameEraModern: Crossing = {
     const _meta = {
       ...(isJsonObject(params._meta) ? params._meta : {}),
       [META.protocolVersion]: context.peer.version,
-      [META.clientCapabilities]: declared(context),
+      [META.clientCapabilities]: declared(context, { fixedRoots: true }),
     };
     return { ...params, _meta };
   },
@@ -40,14 +40,18 @@ export const sameEraModern: Crossing = {
       return { error: publicError(outcome.error, { era: 'modern', method, uri: uriOf(params) }) };
     }
     const { result } = outcome;
-    requireDeclared(result, declared(context));
+    // A fixed list of roots is answered before anything comes here.
+    requireDeclared(result, declared(context, { fixedRoots: false }));
     // What one caller may see is nobody else's, whatever the server thinks of its one caller.
     return result.cacheScope === undefined ? outcome : { result: { ...result, cacheScope: 'private' } };
   },
 };
 
-function declared({ clientCapabilities, server }: CrossingContext): JsonObject {
-  return declaredCapabilities(clientCapabilities, server.client, { fixedRoots: false });
+function declared(
+  { clientCapabilities, server }: CrossingContext,
+  options: { fixedRoots: boolean },
+): JsonObject {
+  return declaredCapabilities(clientCapabilities, server.client, options);
 }
 
 function uriOf(params: JsonObject | undefined): string | undefined {

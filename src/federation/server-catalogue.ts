@@ -1,5 +1,6 @@
-// What a server has, by name: the tables that targets are looked up in. One table per link, since a legacy server may
-// show each session other tools; loaded on first need, dropped when the server says that its list changed.
+// What a server has, by name: the tables that targets are looked up in. One table per link and set of client
+// capabilities, since a legacy server may show each session other tools, and a modern one each request; loaded on first
+// need, dropped when the server says that its list changed.
 import { GatewayError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { readParamHeaders } from '../protocol/param-headers.ts';
@@ -15,6 +16,8 @@ const MAX_PAGES = 1_000;
 /** How often a call for an unknown name may make a server list again. */
 const REFRESH_AFTER_MS = 5_000;
 const LOAD_TIMEOUT_MS = 30_000;
+/** Clients choose what they declare, so what is kept for their sake is bounded, on each link. */
+const MAX_TABLES = 64;
 
 /** How each kind is listed, where its entries stand, and what they are named by. */
 const LISTS = {
@@ -29,13 +32,20 @@ const CHANGED: Readonly<Record<string, CatalogueKind>> = {
   'notifications/resources/list_changed': 'templates',
 };
 
+export interface FindOptions {
+  readonly signal: AbortSignal;
+  /** What a modern server is told of the client; a legacy one was told in its handshake. */
+  readonly clientCapabilities?: JsonObject;
+}
+
 interface LoadedTable {
+  readonly kind: CatalogueKind;
   readonly loadedAt: number;
   readonly table: Promise<TargetTable>;
 }
 
 export class ServerCatalogue {
-  readonly #tables = new WeakMap<ServerLink, Map<CatalogueKind, LoadedTable>>();
+  readonly #tables = new WeakMap<ServerLink, Map<string, LoadedTable>>();
 
   /**
    * The definition of a tool, prompt or template on that link, or undefined. A miss lists again, once for everyone who
@@ -48,14 +58,15 @@ export class ServerCatalogue {
     link: ServerLink,
     kind: CatalogueKind,
     name: string | undefined,
-    signal: AbortSignal,
+    { signal, clientCapabilities = {} }: FindOptions,
   ): Promise<JsonObject | undefined> {
-    const loaded = this.#load(link, kind);
+    const capabilities = link.peer.era === 'modern' ? clientCapabilities : {};
+    const loaded = this.#load(link, kind, capabilities);
     const table = await withinTime(loaded.table, LOAD_TIMEOUT_MS, signal);
     const found = name === undefined ? undefined : table.get(name);
     if (found !== undefined || performance.now() - loaded.loadedAt < REFRESH_AFTER_MS) return found;
-    if (this.#tables.get(link)?.get(kind) === loaded) this.invalidate(link, kind);
-    const again = await withinTime(this.#load(link, kind).table, LOAD_TIMEOUT_MS, signal);
+    this.#forget(link, loaded);
+    const again = await withinTime(this.#load(link, kind, capabilities).table, LOAD_TIMEOUT_MS, signal);
     return name === undefined ? undefined : again.get(name);
   }
 
@@ -66,7 +77,9 @@ export class ServerCatalogue {
 
   /** The server said that its list changed. */
   invalidate(link: ServerLink, kind: CatalogueKind): void {
-    this.#tables.get(link)?.delete(kind);
+    for (const loaded of this.#tables.get(link)?.values() ?? []) {
+      if (loaded.kind === kind) this.#forget(link, loaded);
+    }
   }
 
   /** Invalidates whatever a `list_changed` notification speaks of. */
@@ -75,32 +88,43 @@ export class ServerCatalogue {
     if (kind !== undefined) this.invalidate(link, kind);
   }
 
-  #load(link: ServerLink, kind: CatalogueKind): LoadedTable {
+  #forget(link: ServerLink, loaded: LoadedTable): void {
+    const tables = this.#tables.get(link);
+    for (const [key, table] of tables ?? []) if (table === loaded) tables?.delete(key);
+  }
+
+  #load(link: ServerLink, kind: CatalogueKind, clientCapabilities: JsonObject): LoadedTable {
     let tables = this.#tables.get(link);
     if (tables === undefined) {
       tables = new Map();
       this.#tables.set(link, tables);
     }
-    const known = tables.get(kind);
+    const key = `${kind} ${JSON.stringify(clientCapabilities)}`;
+    const known = tables.get(key);
     if (known !== undefined) return known;
-    const loaded: LoadedTable = { loadedAt: performance.now(), table: readTable(link, kind) };
-    tables.set(kind, loaded);
-    loaded.table.catch(() => {
-      if (tables.get(kind) === loaded) tables.delete(kind);
-    });
+    const table = readTable(link, kind, clientCapabilities);
+    const loaded: LoadedTable = { kind, loadedAt: performance.now(), table };
+    const [oldest] = tables.size >= MAX_TABLES ? tables.keys() : [];
+    if (oldest !== undefined) tables.delete(oldest);
+    tables.set(key, loaded);
+    table.catch(() => this.#forget(link, loaded));
     return loaded;
   }
 }
 
 /** Many wait for it, so no caller ends it: it has the time of a call. */
-async function readTable(link: ServerLink, kind: CatalogueKind): Promise<TargetTable> {
+async function readTable(
+  link: ServerLink,
+  kind: CatalogueKind,
+  clientCapabilities: JsonObject,
+): Promise<TargetTable> {
   const { signal } = new AbortController();
   const table = new Map<string, JsonObject>();
   const seen = new Set<string>();
   const { member, name } = LISTS[kind];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const result = await readPage(link, kind, cursor, signal);
+    const result = await readPage(link, kind, cursor, { signal, clientCapabilities });
     const entries = result[member];
     for (const entry of Array.isArray(entries) ? entries : []) {
       if (!isJsonObject(entry) || !isUsable(link, entry)) continue;
@@ -131,10 +155,10 @@ async function readPage(
   link: ServerLink,
   kind: CatalogueKind,
   cursor: string | undefined,
-  signal: AbortSignal,
+  options: FindOptions,
 ): Promise<JsonObject> {
   try {
-    return await link.ownCall(LISTS[kind].method, cursor === undefined ? {} : { cursor }, signal);
+    return await link.ownCall(LISTS[kind].method, cursor === undefined ? {} : { cursor }, options);
   } catch (thrown) {
     // A server without that kind of thing has none of it (F31).
     if (thrown instanceof GatewayError && thrown.details.reason === 'method-not-found') return {};

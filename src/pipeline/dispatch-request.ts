@@ -4,7 +4,7 @@ import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
 import { carryCall, wasNeverAccepted } from '../bridge/carry-call.ts';
 import { chooseLink } from '../bridge/choose-link.ts';
-import { answerFixedRoots } from '../bridge/fixed-roots.ts';
+import { capabilitiesForModern } from '../bridge/client-features.ts';
 import type { SessionCall } from '../bridge/legacy-session.ts';
 import { relayToSession } from '../bridge/session-messages.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
@@ -12,6 +12,7 @@ import { isJsonObject } from '../protocol/json-text.ts';
 import { methodLabel } from '../protocol/methods.ts';
 import { buildParamHeaders } from '../protocol/param-headers.ts';
 import { nameSourceOf } from '../protocol/request-headers.ts';
+import { answerFixedRoots } from '../servers/fixed-roots.ts';
 import type { Server } from '../servers/server.ts';
 import { withinTime } from '../servers/within-time.ts';
 import type { Exchange } from './exchange.ts';
@@ -84,6 +85,7 @@ async function dispatchOnce(
       hidden,
       checksReferences: enforced,
       signal,
+      clientCapabilities: capabilitiesForModern(client, server.config.client),
     });
     const declared = checkParamHeaders(exchange, request, target);
     const args = isJsonObject(request.params?.arguments) ? request.params.arguments : undefined;

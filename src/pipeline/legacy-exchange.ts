@@ -6,6 +6,7 @@ import type { CallingClient } from '../bridge/calling-client.ts';
 import { heardOutput, heardSink } from '../bridge/heard-messages.ts';
 import { initializeResult, negotiateVersion } from '../bridge/introduction.ts';
 import type { LegacySession } from '../bridge/legacy-session.ts';
+import { peerForClient } from '../bridge/peer-for-client.ts';
 import { relayClientNotification } from '../bridge/session-messages.ts';
 import type { EventStream } from '../bridge/session-streams.ts';
 import { GatewayError } from '../errors.ts';
@@ -21,7 +22,6 @@ import { isJsonObject } from '../protocol/json-text.ts';
 import { methodLabel } from '../protocol/methods.ts';
 import { SESSION_HEADER, VERSION_HEADER } from '../protocol/request-headers.ts';
 import type { Server } from '../servers/server.ts';
-import { withinTime } from '../servers/within-time.ts';
 import { authorize, mayNotify, type Permit, rereaders } from './authorize.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
@@ -102,11 +102,13 @@ async function openSession(
     const text = 'initialize needs a string protocolVersion and an object capabilities';
     throw new GatewayError('params-invalid', { text });
   }
-  const { peer } = await withinTime(server.catalogueLink(), gateway.config.lists.timeoutMs, clientGone);
+  const client = { era: 'legacy' as const, principal: principalKey(principal), capabilities };
+  const patience = { timeoutMs: gateway.config.lists.timeoutMs, signal: clientGone };
+  const peer = await peerForClient(server, client, patience);
   const version = negotiateVersion(protocolVersion);
   const { id } = await gateway.sessions.open(
     {
-      principal: principalKey(principal),
+      principal: client.principal,
       view,
       version,
       clientCapabilities: capabilities,

@@ -5,12 +5,12 @@ import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
 import { heardOutput } from '../bridge/heard-messages.ts';
 import { discoverResult } from '../bridge/introduction.ts';
+import { peerForClient } from '../bridge/peer-for-client.ts';
 import { GatewayError } from '../errors.ts';
 import type { ModernRequest } from '../protocol/client-message.ts';
 import { META } from '../protocol/era.ts';
 import { type JsonValue, readJson } from '../protocol/json-text.ts';
 import type { Server } from '../servers/server.ts';
-import { withinTime } from '../servers/within-time.ts';
 import { authorize, type Permit, usableCapabilities } from './authorize.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
@@ -44,9 +44,20 @@ async function answerRequest(
   { request, hidden, server, access }: PermittedRequest,
 ): Promise<void> {
   const { reply, record, clientGone } = exchange;
+  const client: CallingClient = {
+    era: 'modern',
+    version: request.meta.version,
+    capabilities: usableCapabilities(request.meta.clientCapabilities, access),
+    info: request.meta.clientInfo,
+    principal: principalKey(exchange.principal),
+    access,
+    logLevel: undefined,
+    session: undefined,
+  };
   if (request.method === 'server/discover') {
     const { lists } = gateway.config;
-    const { peer } = await withinTime(server.catalogueLink(), lists.timeoutMs, clientGone);
+    const patience = { timeoutMs: lists.timeoutMs, signal: clientGone };
+    const peer = await peerForClient(server, client, patience);
     reply.respond(request.idText, {
       result: discoverResult(peer, {
         ttlMs: lists.ttlMs,
@@ -58,16 +69,6 @@ async function answerRequest(
     return;
   }
   reply.holdFor(HOLD_MS);
-  const client: CallingClient = {
-    era: 'modern',
-    version: request.meta.version,
-    capabilities: usableCapabilities(request.meta.clientCapabilities, access),
-    info: request.meta.clientInfo,
-    principal: principalKey(exchange.principal),
-    access,
-    logLevel: undefined,
-    session: undefined,
-  };
   const output: CallOutput = {
     send: (message) => reply.send(message),
     respond: (idText, outcome, status) => reply.respond(idText, outcome, { status }),

@@ -14,6 +14,8 @@ export interface TargetRoute {
   /** Whether what a completion refers to has to be there: where nobody is known, the server may say so itself. */
   readonly checksReferences: boolean;
   readonly signal: AbortSignal;
+  /** What a modern server is told of the client. */
+  readonly clientCapabilities: JsonObject;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface TargetRoute {
  */
 export async function routeTarget(
   { catalogue }: GatewayContext,
-  { request, link, hidden, checksReferences, signal }: TargetRoute,
+  { request, link, hidden, checksReferences, signal, clientCapabilities }: TargetRoute,
 ): Promise<JsonObject | undefined> {
   const subject = subjectOf(request);
   if (subject === undefined) return undefined;
@@ -35,7 +37,10 @@ export async function routeTarget(
     throw resourceUnknown(name, hidden);
   }
   if (!isCall && !checksReferences) return undefined;
-  const found = await catalogue.find(link, kind, hidden ? undefined : name, signal);
+  const found = await catalogue.find(link, kind, hidden ? undefined : name, {
+    signal,
+    clientCapabilities,
+  });
   if (found !== undefined) return found;
   if (kind === 'templates') throw resourceUnknown(name, hidden);
   const text = kind === 'tools' ? 'Unknown tool' : 'Unknown prompt';

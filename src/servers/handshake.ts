@@ -127,7 +127,7 @@ export async function initialize(
 }
 
 /** Both results carry the same members; the modern one names the server in `_meta`, the legacy one beside it. */
-function describe(result: JsonObject): Pick<Peer, 'serverInfo' | 'capabilities' | 'instructions'> {
+export function describe(result: JsonObject): Pick<Peer, 'serverInfo' | 'capabilities' | 'instructions'> {
   const meta = isJsonObject(result._meta) ? result._meta : {};
   const serverInfo = isJsonObject(result.serverInfo) ? result.serverInfo : meta[META.serverInfo];
   return {

@@ -7,11 +7,15 @@ import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../protocol
 import type { JsonObject } from '../protocol/json-text.ts';
 import { type CallDeadline, type DeadlineLimits, startDeadline } from './call-deadline.ts';
 import { isRefusalByStatus, raisesDoubt } from './era-doubt.ts';
+import { describe } from './handshake.ts';
 import type { ClientIdentity, Peer } from './peer.ts';
 import type { ServerMessage, ServerTransport, TransportEvents } from './transport.ts';
 
 /** Unsolicited messages held for a link that nobody listens to yet: real servers ask `roots/list` at once. */
 const MAX_EARLY_MESSAGES = 64;
+
+/** Clients choose what they declare, so what is kept for their sake is bounded. */
+const MAX_PEERS = 64;
 
 const UNLIMITED: DeadlineLimits = {
   callTimeoutMs: Number.POSITIVE_INFINITY,
@@ -55,6 +59,12 @@ export interface LinkCallOptions {
   onMessage?(message: ServerMessage): void;
 }
 
+/** A request of Portico's own, on behalf of clients that declare `clientCapabilities`, or of nobody. */
+export interface OwnCallOptions {
+  readonly signal: AbortSignal;
+  readonly clientCapabilities?: JsonObject;
+}
+
 export interface ServerLinkOptions {
   readonly transport: ServerTransport;
   readonly peer: Peer;
@@ -87,6 +97,8 @@ export class ServerLink {
   readonly #limits: DeadlineLimits;
   readonly #onUnusableTool: ServerLinkOptions['onUnusableTool'];
   readonly #onDoubt: ServerLinkOptions['onDoubt'];
+  /** What the server says of itself to whom, by what they declare. */
+  readonly #peers = new Map<string, Promise<Peer>>();
 
   constructor(options: ServerLinkOptions) {
     this.peer = options.peer;
@@ -158,13 +170,40 @@ export class ServerLink {
   }
 
   /** A request of Portico's own (a list for the catalogue): the metadata that the revision demands is added. */
-  async ownCall(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
-    const outcome = await this.call(method, this.withOwnMeta(params), { signal });
+  async ownCall(
+    method: string,
+    params: JsonObject,
+    { signal, clientCapabilities }: OwnCallOptions,
+  ): Promise<JsonObject> {
+    const outcome = await this.call(method, this.withOwnMeta(params, clientCapabilities), { signal });
     if ('result' in outcome) return outcome.result;
     throw new GatewayError('server-unavailable', {
       reason: outcome.error.code === METHOD_NOT_FOUND ? 'method-not-found' : 'own-call-refused',
       cause: new Error(`the server answered ${method} with error ${outcome.error.code}`),
     });
+  }
+
+  /**
+   * What a modern server says of itself to a client of these capabilities, asked once for each set of them; what a
+   * legacy one said in its handshake.
+   */
+  peerFor(clientCapabilities: JsonObject): Promise<Peer> {
+    const key = JSON.stringify(clientCapabilities);
+    if (this.peer.era === 'legacy' || key === '{}') return Promise.resolve(this.peer);
+    const known = this.#peers.get(key);
+    if (known !== undefined) return known;
+    const { signal } = new AbortController();
+    const asked = this.ownCall('server/discover', {}, { signal, clientCapabilities }).then((result) => ({
+      ...this.peer,
+      ...describe(result),
+    }));
+    const [oldest] = this.#peers.size >= MAX_PEERS ? this.#peers.keys() : [];
+    if (oldest !== undefined) this.#peers.delete(oldest);
+    this.#peers.set(key, asked);
+    asked.catch(() => {
+      if (this.#peers.get(key) === asked) this.#peers.delete(key);
+    });
+    return asked;
   }
 
   notify(message: JsonRpcNotification): Promise<void> {
@@ -181,12 +220,12 @@ export class ServerLink {
   }
 
   /** Params of a request of Portico's own, as the server's revision wants them. */
-  withOwnMeta(params: JsonObject): JsonObject {
+  withOwnMeta(params: JsonObject, clientCapabilities: JsonObject = {}): JsonObject {
     if (this.peer.era === 'legacy') return params;
     const _meta = {
       [META.protocolVersion]: this.peer.version,
       [META.clientInfo]: { ...this.#identity },
-      [META.clientCapabilities]: {},
+      [META.clientCapabilities]: clientCapabilities,
     };
     return { ...params, _meta };
   }

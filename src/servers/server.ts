@@ -6,6 +6,7 @@ import type { JsonObject } from '../protocol/json-text.ts';
 import { LIST_CHANGES } from '../protocol/list-changes.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Connector, type ConnectorOptions, type LinkTerms } from './connector.ts';
+import { answerFixedRoots } from './fixed-roots.ts';
 import { type LinkPlace, LinkPool } from './link-pool.ts';
 import { watchLists } from './list-watch.ts';
 import type { Peer } from './peer.ts';
@@ -247,6 +248,7 @@ export class Server {
   }
 
   #receiveShared(message: ServerMessage, link: ServerLink): void {
+    if (answerFixedRoots(message, link, this.config)) return;
     if ('id' in message) {
       void link.respond(message.id, { error: { code: -32601, message: 'No client feature is shared here' } });
       return;

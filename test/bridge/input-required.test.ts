@@ -1,6 +1,6 @@
 // Multi round-trip requests within the modern era: passed through untouched, but for the seal on the state (F23).
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { legacyHttpBehind } from '../support/legacy-http.ts';
 import type { Members, Message } from '../support/raw-client.ts';
 import { ModernClient, textOf } from '../support/raw-session.ts';
@@ -81,4 +81,61 @@ test('F23: what the client did not declare is not asked of it', async (t) => {
   const answer = await client.ask('tools/call', { name: 'ask', arguments: args });
   assert.equal(answer.error?.code, 5020);
   assert.equal(answer.result, undefined);
+});
+
+const FIXED = { roots: [{ uri: 'file:///srv', name: 'shared' }] };
+const FORM = {
+  method: 'elicitation/create',
+  params: { mode: 'form', message: 'Name?', requestedSchema: {} },
+};
+const ROOTS = { method: 'roots/list' };
+
+async function fixedBehind(t: TestContext, rounds: readonly Members[]) {
+  const { roots } = FIXED;
+  const config = { client: { roots, sampling: 'allow', elicitation: 'allow' } } as const;
+  const { gateway, server } = await legacyHttpBehind(t, { era: 'modern', config });
+  const client = new ModernClient(gateway.url, { capabilities: CAPABILITIES });
+  t.after(() => client[Symbol.asyncDispose]());
+  const sent = () => server.requests('tools/call:rounds').map(({ message }) => message?.params ?? {});
+  return { client, sent, call: { name: 'rounds', arguments: { rounds } } };
+}
+
+test('a fixed list of roots is answered here, round after round, and no client hears of it', async (t) => {
+  const { client, sent, call } = await fixedBehind(t, [{ where: ROOTS }, { again: ROOTS }]);
+  const answer = await client.ask('tools/call', call);
+  assert.deepEqual(JSON.parse(textOf(answer)), { again: FIXED });
+  assert.deepEqual(
+    sent().map(({ requestState, inputResponses }) => [requestState, inputResponses]),
+    [
+      [undefined, undefined],
+      ['round-1', { where: FIXED }],
+      ['round-2', { again: FIXED }],
+    ],
+  );
+  const meta = sent()[0]?._meta as Members;
+  const declared = meta['io.modelcontextprotocol/clientCapabilities'];
+  assert.deepEqual(declared, { elicitation: {}, roots: {} }, 'although the client has none');
+});
+
+test('of a round that asks for more, the rest goes to the client, whose own roots are not heard', async (t) => {
+  const { client, sent, call } = await fixedBehind(t, [{ where: ROOTS, name: FORM }, { name: FORM }]);
+  const asked = (await client.ask('tools/call', call)).result;
+  assert.deepEqual(asked?.inputRequests, { name: FORM });
+  const roots = { roots: [{ uri: 'file:///etc' }] };
+  const { requestState } = asked ?? {};
+  const retry = { ...call, requestState, inputResponses: { name: ANSWER, where: roots } };
+  const again = (await client.ask('tools/call', retry)).result;
+  assert.deepEqual(again?.inputRequests, { name: FORM });
+  const { inputResponses, requestState: state } = sent()[1] ?? {};
+  assert.deepEqual([state, inputResponses], ['round-1', { name: ANSWER, where: FIXED }]);
+  const last = { ...call, requestState: again?.requestState, inputResponses: { name: ANSWER } };
+  const done = await client.ask('tools/call', last);
+  assert.deepEqual(JSON.parse(textOf(done)), { name: ANSWER });
+});
+
+test('a server that asks for fixed roots without end is given up', async (t) => {
+  const { client, sent, call } = await fixedBehind(t, [{ where: ROOTS }]);
+  const endless = { ...call, arguments: { ...call.arguments, endless: true } };
+  assert.equal((await client.ask('tools/call', endless)).error?.code, 5020);
+  assert.equal(sent().length, 17);
 });

@@ -24,46 +24,48 @@ async function catalogueOf(t: TestContext, era: 'modern' | 'legacy' = 'legacy') 
 test('a server is listed once, however many look up', async (t) => {
   const { catalogue, link, lists } = await catalogueOf(t);
   const names = ['a', 'a', 'b', 'a'];
-  const found = await Promise.all(names.map((name) => catalogue.find(link, 'tools', name, never())));
+  const found = await Promise.all(
+    names.map((name) => catalogue.find(link, 'tools', name, { signal: never() })),
+  );
   assert.deepEqual(
     found.map((definition) => definition?.name),
     ['a', 'a', undefined, 'a'],
   );
   assert.equal(lists(), 1);
-  assert.equal(await catalogue.find(link, 'tools', 'b', never()), undefined);
+  assert.equal(await catalogue.find(link, 'tools', 'b', { signal: never() }), undefined);
   assert.equal(lists(), 1, 'a miss lists again, but not at once');
 });
 
 test('F24: what a server says to have changed is listed again, the rest is not', async (t) => {
   const { behind, catalogue, link, lists } = await catalogueOf(t);
-  await catalogue.find(link, 'tools', 'a', never());
+  await catalogue.find(link, 'tools', 'a', { signal: never() });
   behind.persona = { ...behind.persona, toolPages: { '': { items: [tool('b')] } } };
   catalogue.noteListChanged(link, 'notifications/prompts/list_changed');
-  assert.ok(await catalogue.find(link, 'tools', 'a', never()));
+  assert.ok(await catalogue.find(link, 'tools', 'a', { signal: never() }));
   assert.equal(lists(), 1);
   await behind.until(() => behind.listening === 1);
   behind.announce({ method: 'notifications/tools/list_changed' });
-  while ((await catalogue.find(link, 'tools', 'a', never())) !== undefined) await delay(5);
-  assert.ok(await catalogue.find(link, 'tools', 'b', never()));
+  while ((await catalogue.find(link, 'tools', 'a', { signal: never() })) !== undefined) await delay(5);
+  assert.ok(await catalogue.find(link, 'tools', 'b', { signal: never() }));
 });
 
 test('a list that fails is not kept', async (t) => {
   const { behind, catalogue, link } = await catalogueOf(t);
   const mend = behind.fault('tools/list', { answer: { status: 500 } });
   await assert.rejects(
-    catalogue.find(link, 'tools', 'a', never()),
+    catalogue.find(link, 'tools', 'a', { signal: never() }),
     failure('server-unavailable', 'http-status'),
   );
   mend();
-  assert.ok(await catalogue.find(link, 'tools', 'a', never()));
+  assert.ok(await catalogue.find(link, 'tools', 'a', { signal: never() }));
 });
 
 test('F12: a caller who gives up leaves the list to the others', async (t) => {
   const { behind, catalogue, link, lists } = await catalogueOf(t);
   behind.fault('tools/list', { delayMs: 200 });
   const leaving = new AbortController();
-  const lost = catalogue.find(link, 'tools', 'a', leaving.signal);
-  const found = catalogue.find(link, 'tools', 'a', never());
+  const lost = catalogue.find(link, 'tools', 'a', { signal: leaving.signal });
+  const found = catalogue.find(link, 'tools', 'a', { signal: never() });
   leaving.abort(new Error('gone'));
   await assert.rejects(lost, /gone/);
   assert.equal((await found)?.name, 'a');
@@ -75,7 +77,7 @@ test('F31: a server that has none of a kind has none of it', async (t) => {
   const error = { code: -32601, message: 'no' };
   const body = JSON.stringify({ jsonrpc: '2.0', id: null, error });
   behind.fault('prompts/list', { answer: { status: 200, type: 'application/json', body } });
-  assert.equal(await catalogue.find(link, 'prompts', 'greet', never()), undefined);
+  assert.equal(await catalogue.find(link, 'prompts', 'greet', { signal: never() }), undefined);
 });
 
 test('F27: pages are followed to the end, an empty cursor and an empty page among them; a circle ends', async (t) => {
@@ -86,7 +88,7 @@ test('F27: pages are followed to the end, an empty cursor and an empty page amon
     y: { items: [tool('d')], nextCursor: 'x' },
   };
   behind.persona = { ...behind.persona, toolPages };
-  assert.ok(await catalogue.find(link, 'tools', 'd', never()));
-  assert.ok(await catalogue.find(link, 'tools', 'c', never()));
+  assert.ok(await catalogue.find(link, 'tools', 'd', { signal: never() }));
+  assert.ok(await catalogue.find(link, 'tools', 'c', { signal: never() }));
   assert.equal(lists(), 3, 'the third leads back');
 });

@@ -72,14 +72,14 @@ test('a link knows what is in use of it: calls, subscriptions, nothing', async (
 
 test('requests of Portico’s own carry what the revision demands, and say what a refusal means', async (t) => {
   const { link } = await openLink(t, ['--era=modern']);
-  const { tools } = await link.ownCall('tools/list', {}, never());
+  const { tools } = await link.ownCall('tools/list', {}, { signal: never() });
   assert.ok(Array.isArray(tools));
   await assert.rejects(
-    link.ownCall('made/up', {}, never()),
+    link.ownCall('made/up', {}, { signal: never() }),
     failure('server-unavailable', 'method-not-found'),
   );
   await assert.rejects(
-    link.ownCall('tools/call', { name: 'protocol-error', arguments: { code: 7 } }, never()),
+    link.ownCall('tools/call', { name: 'protocol-error', arguments: { code: 7 } }, { signal: never() }),
     failure('server-unavailable', 'own-call-refused'),
   );
 });

@@ -1,8 +1,8 @@
 // A fixed list of roots from the config (`client.roots`) is answered by Portico: no client hears of the question.
 import type { ServerConfig } from '../config/config.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
-import type { ServerLink } from '../servers/server-link.ts';
-import type { ServerMessage } from '../servers/transport.ts';
+import type { ServerLink } from './server-link.ts';
+import type { ServerMessage } from './transport.ts';
 
 /** The result of `roots/list` where the config fixes it. */
 export function fixedRoots({ client: { roots } }: ServerConfig): JsonObject | undefined {
