@@ -105,6 +105,8 @@ export interface GatewayConfig {
     readonly maxPerPrincipal: number;
     readonly replay: { readonly bytes: number; readonly forMs: number };
   };
+  /** Child processes of all servers together, in this replica. */
+  readonly processes: { readonly max: number; readonly maxPerPrincipal: number };
   readonly parked: { readonly timeoutMs: number; readonly max: number; readonly maxPerPrincipal: number };
   /** auto: with one server, names and URIs on `/mcp` are that server's own. */
   readonly names: 'auto' | 'prefixed';

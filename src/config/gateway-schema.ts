@@ -154,6 +154,30 @@ const stateKeys = {
     },
     { description: 'Sessions of clients before 2026-07-28.' },
   ),
+  processes: standingSection(
+    {
+      max: integer({
+        description:
+          'Most processes of all stdio servers together, per replica. Danger: each takes the memory that it takes; ' +
+          'above what the host has, the kernel kills.',
+        default: 256,
+        minimum: 1,
+      }),
+      maxPerPrincipal: Type.Optional(
+        integer({
+          description:
+            'Most processes of one caller, over all servers. Default: 16; without sign-in, where everyone is one ' +
+            'caller, no limit.',
+          minimum: 1,
+        }),
+      ),
+    },
+    {
+      description:
+        'Child processes. At a cap the one that has been idle longest is stopped; when all are in use, the answer ' +
+        'is 503.',
+    },
+  ),
   parked: standingSection(
     {
       timeout: duration({

@@ -117,6 +117,10 @@ function resolveGateway(section: GatewaySection, pem: ResolveInput['pem']): Gate
       maxPerPrincipal: sessions.maxPerPrincipal,
       replay: { bytes: bytes(sessions.replay.bytes), forMs: milliseconds(sessions.replay.for) },
     },
+    processes: {
+      max: section.processes.max,
+      maxPerPrincipal: section.processes.maxPerPrincipal ?? defaultPerPrincipal(section),
+    },
     parked: {
       timeoutMs: milliseconds(parked.timeout),
       max: parked.max,
@@ -131,6 +135,11 @@ function resolveGateway(section: GatewaySection, pem: ResolveInput['pem']): Gate
     drain: { delayMs: milliseconds(drain.delay), graceMs: milliseconds(drain.grace) },
     log: { ...section.log },
   };
+}
+
+/** Without sign-in everyone is one principal, who is not to be held to the share of one person. */
+function defaultPerPrincipal({ auth }: GatewaySection): number {
+  return auth === undefined ? Number.POSITIVE_INFINITY : 16;
 }
 
 function resolveAuth(auth: NonNullable<GatewaySection['auth']>): AuthConfig {

@@ -34,7 +34,7 @@ export class Edition {
 
   constructor({ config, lasting, current, before }: EditionOptions) {
     const { gateway } = config;
-    const { logger, identity, store } = lasting;
+    const { logger, identity, store, places } = lasting;
     const scopeImplies = gateway.access?.scopeImplies ?? {};
     const was = before?.config.gateway;
     this.config = config;
@@ -67,7 +67,7 @@ export class Edition {
       const known = before?.context.servers.get(server.slug);
       const isSame = server.type === 'stdio' || keepsOutbound;
       if (known !== undefined && isSame && isDeepStrictEqual(known.config, server)) return known;
-      return new Server({ config: server, identity, openTransport, logger });
+      return new Server({ config: server, identity, openTransport, logger, places });
     };
     this.context = {
       config: gateway,

@@ -9,6 +9,7 @@ import type { Config, GatewayConfig } from '../config/config.ts';
 import { ServerCatalogue } from '../federation/server-catalogue.ts';
 import type { GatewayContext } from '../pipeline/gateway-context.ts';
 import type { ClientIdentity } from '../servers/peer.ts';
+import { ProcessPlaces } from '../servers/process-places.ts';
 import { createStore } from '../state/create-store.ts';
 import { MemorySessionStore } from '../state/memory-session-store.ts';
 import type { Store } from '../state/store.ts';
@@ -28,6 +29,8 @@ export interface LastingParts
   readonly metrics: Metrics;
   readonly identity: ClientIdentity;
   readonly store: Store;
+  /** Of the child processes of all servers. */
+  readonly places: ProcessPlaces;
   /** Aborted when the gateway drains. */
   readonly ending: AbortController;
   /** Counts a request whose limits were counted here because the store did not answer. */
@@ -54,11 +57,13 @@ export function createLastingParts(options: LastingOptions): LastingParts {
   });
   const catalogue = new ServerCatalogue();
   const parked = new ParkedCalls(gateway.parked);
+  const places = new ProcessPlaces(gateway.processes);
   return {
     logger,
     metrics,
     identity: { name: 'portico', title: 'Portico', version },
     store: createStore(gateway, { logger, metrics }),
+    places,
     sessions,
     catalogue,
     bridge: {
@@ -75,6 +80,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
       sessionStore.applyLimits(changed.sessions);
       sessions.applyLimits(sessionLimits(changed));
       parked.applyLimits(changed.parked);
+      places.applyCaps(changed.processes);
     },
   };
 }

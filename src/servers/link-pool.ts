@@ -1,12 +1,12 @@
 // The open links of one server by key, each started once however many ask for it at the same time.
 import { GatewayError } from '../errors.ts';
+import type { PlaceHolder, ProcessPlace, ProcessPlaces } from './process-places.ts';
 import type { ServerLink } from './server-link.ts';
 
-export interface LinkPoolLimits {
-  readonly maxLinks: number;
+export interface LinkPoolOptions {
   readonly idleTimeoutMs: number;
-  /** How long a held link has to have been idle before it is asked for: a client between two calls is not gone. */
-  readonly idleEnoughMs?: number;
+  /** Where each link is a process; one over HTTP is a few objects. */
+  readonly processes?: { readonly places: ProcessPlaces; readonly max: number };
 }
 
 interface Entry {
@@ -14,11 +14,14 @@ interface Entry {
   /** Breaks the start off; once the link is open it means nothing. */
   readonly starting: AbortController;
   link: ServerLink | undefined;
-  readonly place: LinkPlace;
+  readonly hold: LinkHold;
+  readonly place: ProcessPlace | undefined;
 }
 
-/** What holds a link's place in the pool. */
-export interface LinkPlace {
+/** Who a link is for, and how it is held. */
+export interface LinkHold {
+  /** The principal; undefined where it is everyone's. */
+  readonly owner?: string;
   /** Kept open although unused: a session's link lives as long as its session, the catalogue's always. */
   readonly pinned: boolean;
   /**
@@ -28,13 +31,12 @@ export interface LinkPlace {
   giveWay?(): boolean;
 }
 
-const IDLE_ENOUGH_MS = 10_000;
 /** Of a retired pool: whoever has been given a link and has yet to call is faster than this. */
 const RETIRED_IDLE_MS = 500;
 const RETIRED_SWEEP_MS = 100;
 
 export class LinkPool {
-  readonly #limits: LinkPoolLimits;
+  readonly #options: LinkPoolOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #closing = new Set<Promise<void>>();
   /** Links that ended by themselves, until what they leave (a process group, a last call) is gone too. */
@@ -45,9 +47,9 @@ export class LinkPool {
   #retired = false;
   #awaited = false;
 
-  constructor(limits: LinkPoolLimits) {
-    this.#limits = limits;
-    const everyMs = Math.min(30_000, Math.max(100, limits.idleTimeoutMs / 2));
+  constructor(options: LinkPoolOptions) {
+    this.#options = options;
+    const everyMs = Math.min(30_000, Math.max(100, options.idleTimeoutMs / 2));
     this.#sweeper = setInterval(() => this.#sweep(), everyMs).unref();
   }
 
@@ -70,26 +72,23 @@ export class LinkPool {
    *
    * @throws GatewayError no-capacity before anything starts when every place is taken by a link in use
    */
-  acquire(
+  async acquire(
     key: string,
     start: (signal: AbortSignal) => Promise<ServerLink>,
-    place: LinkPlace,
+    hold: LinkHold,
   ): Promise<ServerLink> {
     const entry = this.#entries.get(key);
     if (entry !== undefined && (entry.link === undefined || entry.link.open)) return entry.started;
-    if (this.#closed) return Promise.reject(new GatewayError('draining'));
-    if (entry === undefined && this.#entries.size >= this.#limits.maxLinks && !this.#makePlace()) {
-      const text = 'Every connection to this server belongs to a session or a call; try again later';
-      return Promise.reject(new GatewayError('no-capacity', { text, retryAfterMs: 5_000 }));
-    }
-    return this.#start(key, start, place);
+    if (this.#closed) throw new GatewayError('draining');
+    if (entry !== undefined) this.#drop(key, entry);
+    return this.#start(key, start, hold);
   }
 
   /** Closes the link under `key`; a start that is under way is broken off. */
   async release(key: string): Promise<void> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
-    this.#entries.delete(key);
+    this.#drop(key, entry);
     const because = new GatewayError('server-unavailable', { reason: 'closed' });
     await this.#end(entry, because);
   }
@@ -102,7 +101,7 @@ export class LinkPool {
   /** Gives up the place of a link that ended by itself. Its calls settle by themselves. */
   forget(link: ServerLink): void {
     for (const [key, entry] of this.#entries) {
-      if (entry.link === link) this.#entries.delete(key);
+      if (entry.link === link) this.#drop(key, entry);
     }
     this.#ended.add(link);
   }
@@ -130,7 +129,7 @@ export class LinkPool {
     this.#emptied.resolve();
     clearInterval(this.#sweeper);
     const entries = [...this.#entries.values()];
-    this.#entries.clear();
+    for (const [key, entry] of [...this.#entries]) this.#drop(key, entry);
     const because = new GatewayError('draining');
     await Promise.all([
       ...entries.map((entry) => this.#end(entry, because)),
@@ -143,39 +142,48 @@ export class LinkPool {
   #start(
     key: string,
     start: (signal: AbortSignal) => Promise<ServerLink>,
-    place: LinkPlace,
+    hold: LinkHold,
   ): Promise<ServerLink> {
     const starting = new AbortController();
-    const started = start(starting.signal);
-    const entry: Entry = { started, starting, link: undefined, place };
+    const holder = this.#holder(key, hold);
+    const place = holder && this.#options.processes?.places.take(holder);
+    const started = startIn(place, start, starting.signal);
+    const entry: Entry = { started, starting, link: undefined, hold, place };
     this.#entries.set(key, entry);
     started.then(
       (link) => {
         entry.link = link;
         // It may have died, or its place been given up, between its handshake and now.
-        if (!link.open && this.#entries.get(key) === entry) this.#entries.delete(key);
+        if (!link.open && this.#entries.get(key) === entry) this.#drop(key, entry);
       },
       () => {
-        if (this.#entries.get(key) === entry) this.#entries.delete(key);
+        if (this.#entries.get(key) === entry) this.#drop(key, entry);
       },
     );
     return started;
   }
 
-  /** Closes the link that has been idle longest: first of those nobody holds, then of those whose holder lets go. */
-  #makePlace(): boolean {
-    const idle = [...this.#entries].flatMap(([key, entry]) =>
-      entry.link?.idle === true ? [{ key, entry, idleSince: entry.link.idleSince }] : [],
-    );
-    idle.sort((one, other) => one.idleSince - other.idleSince);
-    const idleEnough = performance.now() - (this.#limits.idleEnoughMs ?? IDLE_ENOUGH_MS);
-    const found =
-      idle.find(({ entry }) => !entry.place.pinned) ??
-      idle.find(({ entry, idleSince }) => idleSince < idleEnough && entry.place.giveWay?.() === true);
-    if (found === undefined) return false;
-    // Its holder may have closed it already.
-    if (this.#entries.get(found.key) === found.entry) this.#closeInBackground(found.key, found.entry);
-    return true;
+  #holder(key: string, { owner, pinned, giveWay }: LinkHold): PlaceHolder | undefined {
+    const { processes } = this.#options;
+    if (processes === undefined) return undefined;
+    return {
+      server: this,
+      maxOfServer: processes.max,
+      owner,
+      pinned,
+      idleSince: () => {
+        const link = this.#entries.get(key)?.link;
+        return link?.idle ? link.idleSince : undefined;
+      },
+      letGo: () => {
+        const entry = this.#entries.get(key);
+        if (entry === undefined) return false;
+        if (pinned && !this.#retired && giveWay?.() !== true) return false;
+        // Its holder may have closed it already.
+        if (this.#entries.get(key) === entry) this.#closeInBackground(key, entry);
+        return true;
+      },
+    };
   }
 
   #sweep(): void {
@@ -184,18 +192,24 @@ export class LinkPool {
       this.#ended.delete(link);
       this.#trackClosing(link.close());
     }
-    const idleBefore = performance.now() - (this.#retired ? RETIRED_IDLE_MS : this.#limits.idleTimeoutMs);
+    const idleBefore = performance.now() - (this.#retired ? RETIRED_IDLE_MS : this.#options.idleTimeoutMs);
     for (const [key, entry] of this.#entries) {
-      const { link, place } = entry;
-      const isKept = place.pinned && !this.#retired;
+      const { link, hold } = entry;
+      const isKept = hold.pinned && !this.#retired;
       if (isKept || link === undefined || !link.idle || link.idleSince > idleBefore) continue;
       this.#closeInBackground(key, entry);
     }
     if (this.#awaited && this.#entries.size === 0 && this.#closing.size === 0) this.#emptied.resolve();
   }
 
-  #closeInBackground(key: string, entry: Entry): void {
+  /** From here on the key is free for another; the place is not, as long as there is a process. */
+  #drop(key: string, entry: Entry): void {
     this.#entries.delete(key);
+    entry.place?.leave();
+  }
+
+  #closeInBackground(key: string, entry: Entry): void {
+    this.#drop(key, entry);
     this.#trackClosing(this.#end(entry, undefined));
   }
 
@@ -212,5 +226,22 @@ export class LinkPool {
     } catch {
       // A start that failed has closed what it opened.
     }
+  }
+}
+
+/** The place is given back once nothing is left of the link, however it ended, or of the start that failed. */
+async function startIn(
+  place: ProcessPlace | undefined,
+  start: (signal: AbortSignal) => Promise<ServerLink>,
+  signal: AbortSignal,
+): Promise<ServerLink> {
+  try {
+    if (place?.waiting) await place.ready(signal);
+    const link = await start(signal);
+    void link.closed.then(() => link.close()).finally(() => place?.free());
+    return link;
+  } catch (thrown) {
+    place?.free();
+    throw thrown;
   }
 }

@@ -4,7 +4,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { openHttpTransport } from './http/http-transport.ts';
 import type { Outbound } from './http/outbound.ts';
 import { openSseTransport } from './http/sse-transport.ts';
-import { startStdioTransport } from './stdio/stdio-transport.ts';
+import { type StdioTimings, startStdioTransport } from './stdio/stdio-transport.ts';
 import type { ServerTransport, TransportEvents } from './transport.ts';
 
 export interface WiredTransport {
@@ -21,11 +21,17 @@ export type OpenTransport = (
   options: { readonly events: TransportEvents; readonly signal: AbortSignal },
 ) => Promise<WiredTransport>;
 
-export function transportOpener({ outbound, logger }: { outbound: Outbound; logger: Logger }): OpenTransport {
+export interface TransportOpenerOptions {
+  readonly outbound: Outbound;
+  readonly logger: Logger;
+  readonly timings?: Partial<StdioTimings>;
+}
+
+export function transportOpener({ outbound, logger, timings = {} }: TransportOpenerOptions): OpenTransport {
   return async (config, { events, signal }) => {
     switch (config.type) {
       case 'stdio': {
-        const transport = await startStdioTransport(config, { events, logger, signal });
+        const transport = await startStdioTransport(config, { events, logger, signal, timings });
         return { transport, firstOutput: transport.firstOutput };
       }
       case 'http': {

@@ -7,10 +7,11 @@ import { LIST_CHANGES } from '../protocol/list-changes.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Connector, type ConnectorOptions, type LinkTerms } from './connector.ts';
 import { answerFixedRoots } from './fixed-roots.ts';
-import { type LinkPlace, LinkPool } from './link-pool.ts';
+import { type LinkHold, LinkPool } from './link-pool.ts';
 import { watchLists } from './list-watch.ts';
 import type { Peer } from './peer.ts';
 import { probeEra } from './probe-era.ts';
+import type { ProcessPlaces } from './process-places.ts';
 import { ServerLink } from './server-link.ts';
 import { OwnerBackoffs, StartBackoff } from './start-backoff.ts';
 import type { ServerMessage } from './transport.ts';
@@ -22,7 +23,7 @@ const MAX_UNUSABLE_TOOLS = 500;
 const REOPEN_AFTER_MS = 250;
 const ASK_AGAIN_AFTER_MS = 10_000;
 
-export interface OwnLinkRequest extends LinkTerms, LinkPlace {
+export interface OwnLinkRequest extends LinkTerms, LinkHold {
   /** Principal or session; links are never shared across keys. */
   readonly key: string;
   /** Whose failures hold up whose starts: the principal. */
@@ -35,6 +36,8 @@ type SharedListener = (message: ServerMessage, link: ServerLink) => void;
 
 export interface ServerOptions extends ConnectorOptions {
   readonly logger: Logger;
+  /** Those of all servers: a child process takes one. */
+  readonly places: ProcessPlaces;
 }
 
 export class Server {
@@ -61,9 +64,9 @@ export class Server {
     this.#options = options;
     this.#connector = new Connector(options);
     this.#logger = options.logger.child({ server: options.config.slug });
-    // A link over HTTP is a few objects; what `maxLinks` bounds is processes.
-    const maxLinks = options.config.type === 'stdio' ? options.config.maxLinks : Number.POSITIVE_INFINITY;
-    this.#pool = new LinkPool({ maxLinks, idleTimeoutMs: options.config.idleTimeoutMs });
+    const { type, maxLinks, idleTimeoutMs } = options.config;
+    const processes = { places: options.places, max: maxLinks };
+    this.#pool = new LinkPool({ idleTimeoutMs, ...(type === 'stdio' ? { processes } : {}) });
   }
 
   get slug(): string {
@@ -167,7 +170,7 @@ export class Server {
   }
 
   async #open(
-    request: Omit<OwnLinkRequest, 'key' | 'owner' | keyof LinkPlace>,
+    request: Omit<OwnLinkRequest, 'key' | keyof LinkHold>,
     { signal, backoff }: { signal: AbortSignal; backoff: Backoff },
   ): Promise<ServerLink> {
     await awaitBackoff(backoff, signal);

@@ -87,6 +87,7 @@ function edgeConfig(overrides: Partial<GatewayConfig> = {}): GatewayConfig {
     auth: undefined,
     access: undefined,
     limits: [],
+    processes: { max: 100, maxPerPrincipal: 100 },
     redis: undefined,
     trustedProxies: [],
     origins: [],

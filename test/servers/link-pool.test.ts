@@ -3,7 +3,8 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openHttpTransport } from '../../src/servers/http/http-transport.ts';
 import { createOutbound } from '../../src/servers/http/outbound.ts';
-import { LinkPool, type LinkPoolLimits } from '../../src/servers/link-pool.ts';
+import { LinkPool } from '../../src/servers/link-pool.ts';
+import { ProcessPlaces } from '../../src/servers/process-places.ts';
 import { LinkInbox, ServerLink } from '../../src/servers/server-link.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startFaultyHttpServer } from '../support/faulty-http-server.ts';
@@ -25,12 +26,25 @@ interface Start {
   fail(error: Error): void;
 }
 
-async function openPool(t: TestContext, limits: Partial<LinkPoolLimits> = {}): Promise<PoolRig> {
+interface PoolLimits {
+  readonly max: number;
+  readonly idleTimeoutMs: number;
+  readonly idleEnoughMs: number;
+}
+
+async function openPool(t: TestContext, limits: Partial<PoolLimits> = {}): Promise<PoolRig> {
+  const { max, idleTimeoutMs, idleEnoughMs } = {
+    max: 2,
+    idleTimeoutMs: 60_000,
+    idleEnoughMs: 10_000,
+    ...limits,
+  };
   const server = await startFaultyHttpServer({ era: 'modern' });
   const outbound = createOutbound({ proxy: undefined, ca: undefined });
   const logger = createLogger({ level: 'silent', secrets: [], destination: { write: () => {} } });
   const config = httpServerConfig(server.url);
-  const pool = new LinkPool({ maxLinks: 2, idleTimeoutMs: 60_000, ...limits });
+  const places = new ProcessPlaces({ max: 100, maxPerPrincipal: 100, idleEnoughMs });
+  const pool = new LinkPool({ idleTimeoutMs, processes: { places, max } });
   t.after(async () => {
     await pool.close();
     await outbound.close();
@@ -202,7 +216,7 @@ test('at the cap a held link gives way where its holder lets go, the one idle lo
 });
 
 test('a held link that was used a moment ago is not asked for', async (t) => {
-  const { pool, start } = await openPool(t, { maxLinks: 1 });
+  const { pool, start } = await openPool(t, { max: 1 });
   const starting = start();
   const opened = pool.acquire('held', starting.run, { pinned: true, giveWay: () => assert.fail('asked') });
   starting.finish();

@@ -236,4 +236,22 @@ describe('ends', { concurrency: true }, () => {
     await server.close();
     assert.deepEqual(processesIn(cwd), []);
   });
+
+  test('F12: children that take their time to die count against maxLinks until they are gone', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const stubborn = faultyConfig(['--ignore-sigterm', '--ignore-eof'], { cwd, maxLinks: 2 });
+    const timings = { inputGraceMs: 100, sigtermGraceMs: 100 };
+    const { server } = openServer(t, stubborn, { timings });
+    let most = 0;
+    const watch = setInterval(() => {
+      most = Math.max(most, processesIn(cwd).length);
+    }, 5);
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      const link = await server.ownLink({ key, owner: key, pinned: true, clientCapabilities: {} });
+      assert.equal(await callTool(link, 'echo', { text: key }), key);
+      void server.releaseOwnLink(key);
+    }
+    clearInterval(watch);
+    assert.equal(most, 2);
+  });
 });

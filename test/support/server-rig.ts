@@ -6,8 +6,10 @@ import type { TestContext } from 'node:test';
 import type { ServerConfig } from '../../src/config/config.ts';
 import { createOutbound } from '../../src/servers/http/outbound.ts';
 import { transportOpener } from '../../src/servers/open-transport.ts';
+import { type ProcessCaps, ProcessPlaces } from '../../src/servers/process-places.ts';
 import { Server } from '../../src/servers/server.ts';
 import type { ServerLink } from '../../src/servers/server-link.ts';
+import type { StdioTimings } from '../../src/servers/stdio/stdio-transport.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { modernMeta, textOf } from './stdio-rig.ts';
 
@@ -17,7 +19,16 @@ export interface ServerRig {
   readonly logs: readonly string[];
 }
 
-export function openServer(t: TestContext, config: ServerConfig): ServerRig {
+export interface RigChanges {
+  readonly caps?: Partial<ProcessCaps>;
+  readonly timings?: Partial<StdioTimings>;
+}
+
+export function openServer(
+  t: TestContext,
+  config: ServerConfig,
+  { caps = {}, timings = {} }: RigChanges = {},
+): ServerRig {
   const logs: string[] = [];
   const logger = createLogger({
     level: 'debug',
@@ -30,7 +41,8 @@ export function openServer(t: TestContext, config: ServerConfig): ServerRig {
     config,
     identity,
     logger,
-    openTransport: transportOpener({ outbound, logger }),
+    openTransport: transportOpener({ outbound, logger, timings }),
+    places: new ProcessPlaces({ max: 1_000, maxPerPrincipal: 1_000, ...caps }),
   });
   t.after(async () => {
     await server.close();
