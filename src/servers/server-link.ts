@@ -91,6 +91,8 @@ export class ServerLink {
   streams = 0;
   /** Resolves once the wire is gone, whatever ended it. */
   readonly closed: Promise<void>;
+  /** A call on it had an answer. */
+  hasAnswered = false;
   /** Portico itself ends it: nothing is wrong with the server. */
   closing = false;
   readonly #identity: ClientIdentity;
@@ -157,6 +159,7 @@ export class ServerLink {
           options.onMessage?.(message);
         },
       });
+      this.hasAnswered = true;
       if (raisesDoubt(this.peer.era, outcome)) this.#onDoubt?.(this);
       return outcome;
     } catch (thrown) {

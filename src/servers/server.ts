@@ -55,7 +55,9 @@ export class Server {
   #starts = 0;
   /** Tools that callers do not get to see, and why; told once each. */
   readonly #unusableTools = new Map<string, string>();
-  #watchedBefore = false;
+  /** Of the link that list changes are heard on: how soon it is opened again, whatever ended it. */
+  readonly #reopenBackoff = new StartBackoff();
+  #reopening = false;
   #askedAgainAt = Number.NEGATIVE_INFINITY;
   readonly #retired = new AbortController();
 
@@ -220,28 +222,38 @@ export class Server {
     await this.#reopen();
   }
 
-  /** Hears of list changes, and opens the link again when it ends by itself: what it lists may have changed. */
+  /** Hears of list changes, and opens the link again when it ends by itself. */
   #keepWatch(link: ServerLink): void {
     const { signal } = this.#retired;
     void watchLists(link, (message) => this.#receiveShared(message, link), signal);
-    if (this.#watchedBefore) {
-      for (const { method } of LIST_CHANGES) this.#receiveShared({ jsonrpc: '2.0', method }, link);
-    }
-    this.#watchedBefore = true;
     void link.closed.then(() => {
-      if (!link.closing && !signal.aborted) void this.#reopen();
+      if (link.closing || signal.aborted) return;
+      const now = performance.now();
+      this.#reopenBackoff.failed(now, { uptimeMs: now - link.openedAt });
+      void this.#reopen();
     });
   }
 
+  /**
+   * Opens the link that lists come from once more, unless a call does so first, and tells that they may have changed.
+   * Once at a time however many links end meanwhile: a server that ends each of them at once would have chain after
+   * chain, and each new link tells clients to list again, which takes a link.
+   */
   async #reopen(): Promise<void> {
+    if (this.#reopening) return;
+    this.#reopening = true;
     const { signal } = this.#retired;
     while (!signal.aborted) {
-      const pauseMs = Math.max(this.#backoff.remainingMs(performance.now()), REOPEN_AFTER_MS);
+      const now = performance.now();
+      const backoffMs = Math.max(this.#backoff.remainingMs(now), this.#reopenBackoff.remainingMs(now));
+      const pauseMs = Math.max(backoffMs, REOPEN_AFTER_MS);
       await delay(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
-      if (signal.aborted) return;
-      const link = await this.catalogueLink().catch(() => undefined);
-      if (link !== undefined) return;
+      const link = signal.aborted ? undefined : await this.catalogueLink().catch(() => undefined);
+      if (link?.open !== true) continue;
+      for (const { method } of LIST_CHANGES) this.#receiveShared({ jsonrpc: '2.0', method }, link);
+      break;
     }
+    this.#reopening = false;
   }
 
   #noteUnusableTool(name: string, problem: string): void {
@@ -262,8 +274,9 @@ export class Server {
   #linkEnded(link: ServerLink, reason: string, backoff: Backoff): void {
     this.#pool.forget(link);
     if (link.closing) return;
-    // A server that forgets a session is well; should it not be, the next handshake shows it.
-    if (reason === 'session-lost') {
+    // A server that forgets a session which served calls is well. One that forgets each before it was of any use is
+    // not, though every handshake succeeds.
+    if (reason === 'session-lost' && link.hasAnswered) {
       this.#logger.info({ uptimeMs: since(link.openedAt) }, 'the server forgot a session');
       return;
     }

@@ -11,7 +11,7 @@ import { discard, type HttpAnswer, type HttpEndpoint } from './http-endpoint.ts'
 import { messageBody } from './message-body.ts';
 import type { OutboundUse } from './outbound.ts';
 import { readNullIdError, readRefusal } from './refusal.ts';
-import { ResumePoint, reconnectDelayMs } from './resume-point.ts';
+import { ResumePoint } from './resume-point.ts';
 import type { HeaderMap } from './upstream-headers.ts';
 import { isBrokenConnection, UpstreamHttpError, unavailable, wireReasonOf } from './upstream-http-error.ts';
 
@@ -47,6 +47,8 @@ const REPEATABLE: ReadonlySet<string> = new Set([
 
 /** Streams that a server may end or break in a row without a sign of life before the call is given up. */
 const MAX_FRUITLESS_RESUMES = 5;
+/** Somebody waits for the answer, so a server that has its stream polled is asked at least this often. */
+const MAX_POLL_MS = 2_000;
 /** A server should end the stream after the response; its connection is not kept for longer than this. */
 const LINGER_MS = 1_000;
 
@@ -113,11 +115,10 @@ class CallStream {
 
   async follow(first: HttpAnswer): Promise<void> {
     let failure = await this.#read(first);
-    let fruitless = 0;
     while (failure !== undefined) {
-      fruitless = this.#point.takeProgress() ? 0 : fruitless + 1;
-      if (!this.#mayResume(failure) || fruitless > MAX_FRUITLESS_RESUMES) throw failure;
-      await delay(reconnectDelayMs(this.#point.retryMs, fruitless), undefined, this.#options);
+      const waitMs = this.#point.nextDelayMs(MAX_POLL_MS);
+      if (!this.#mayResume(failure) || this.#point.fruitless > MAX_FRUITLESS_RESUMES) throw failure;
+      await delay(waitMs, undefined, this.#options);
       failure = await this.#resume();
     }
   }

@@ -5,12 +5,13 @@ import type { HttpServerConfig } from '../../config/config.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../../protocol/json-rpc.ts';
 import { SESSION_HEADER } from '../../protocol/request-headers.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import { isRefusalByStatus } from '../era-doubt.ts';
 import { type PendingCall, PendingCalls } from '../pending-calls.ts';
 import { type LineItem, readServerLine } from '../server-line.ts';
 import type { ServerTransport, TransportEvents, UpstreamCall } from '../transport.ts';
 import { runCallExchange } from './call-exchange.ts';
 import { discard, HttpEndpoint } from './http-endpoint.ts';
-import { followLegacyEventStream } from './legacy-event-stream.ts';
+import { followLegacyEventStream, type SessionCheck } from './legacy-event-stream.ts';
 import { type Notice, type NoticeAddress, Notices } from './notices.ts';
 import type { Outbound } from './outbound.ts';
 import { asServerMessage } from './server-message.ts';
@@ -54,6 +55,7 @@ export function openHttpTransport(config: HttpServerConfig, options: HttpTranspo
 }
 
 const DELETE_TIMEOUT_MS = 2_000;
+const PING_TIMEOUT_MS = 10_000;
 const SESSION_ID = /^[\x21-\x7e]+$/;
 const NEW_LEG: LegacyLeg = { version: undefined, sessionId: undefined };
 
@@ -128,9 +130,7 @@ class StreamableHttpTransport implements HttpTransport {
       signal: this.#life.signal,
       headers: (lastEventId) => streamHeaders(this.#base, this.#leg, lastEventId),
       onMessageData: (data) => this.#receiveUnsolicited(data),
-      onNotFound: () => {
-        if (this.#leg.sessionId !== undefined) this.#loseSession();
-      },
+      checkSession: () => this.#checkSession(),
     });
     this.#life.track(stream);
   }
@@ -182,6 +182,17 @@ class StreamableHttpTransport implements HttpTransport {
     });
     this.#life.track(settled.finally(() => this.#exchanges.delete(stop)));
     return pending.outcome;
+  }
+
+  /** A refused GET may speak of the session or of GET itself: a ping in that session tells which. */
+  async #checkSession(): Promise<SessionCheck> {
+    if (this.#leg.sessionId === undefined) return 'alive';
+    const signal = AbortSignal.any([this.#life.signal, AbortSignal.timeout(PING_TIMEOUT_MS)]);
+    const answered = await this.#exchange({ method: 'ping', params: undefined, signal, onMessage: () => {} })
+      .then(() => true)
+      .catch((thrown: unknown) => isRefusalByStatus(thrown));
+    if (!this.open) return 'lost';
+    return answered ? 'alive' : 'unknown';
   }
 
   #adoptSession(headers: IncomingHttpHeaders): void {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../telemetry/logger.ts';
 import { mediaTypeOf, readEvents } from './http-body.ts';
 import { discard, type HttpAnswer, type HttpEndpoint } from './http-endpoint.ts';
-import { ResumePoint, reconnectDelayMs } from './resume-point.ts';
+import { ResumePoint } from './resume-point.ts';
 import type { HeaderMap } from './upstream-headers.ts';
 import { UpstreamHttpError, wireReasonOf } from './upstream-http-error.ts';
 
@@ -16,37 +16,40 @@ export interface LegacyEventStreamOptions {
   readonly signal: AbortSignal;
   headers(lastEventId: string | undefined): HeaderMap;
   onMessageData(data: string): void;
-  /** The server answered 404. */
-  onNotFound(): void;
+  /** Asks the server for its session, and ends the link where there is none. */
+  checkSession(): Promise<SessionCheck>;
 }
+
+/** `unknown` where the server did not answer. */
+export type SessionCheck = 'alive' | 'lost' | 'unknown';
 
 /** Besides a 5xx, what may be otherwise the next time; every other status means that there is no such stream. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
+/** A session that is gone is told with one of these, and so is a server that has no route for GET. */
+const DOUBTFUL_STATUSES: ReadonlySet<number> = new Set([400, 404]);
+/** What the specification has a server say that offers no stream. */
+const METHOD_NOT_ALLOWED = 405;
 const NOT_IMPLEMENTED = 501;
+/** Nobody waits for this stream: one that ends at once, again and again, is asked for seldom. */
+const MAX_POLL_MS = 30_000;
 
 /** Resolves when the server offers no stream, or the signal aborts; never rejects. */
 export async function followLegacyEventStream(options: LegacyEventStreamOptions): Promise<void> {
   const { endpoint, signal, logger } = options;
   const point = new ResumePoint();
-  let fruitless = 0;
   while (!signal.aborted) {
     try {
       const headers = options.headers(point.lastEventId);
       const answer = await endpoint.send({ method: 'GET', headers, use: 'streams', signal });
-      if (!isStream(answer)) {
-        discard(answer);
-        if (answer.status === 404) options.onNotFound();
-        if (!maySucceedLater(answer.status)) return;
-        throw new UpstreamHttpError(answer.status);
-      }
-      await readStream(answer, point, options);
+      if (isStream(answer)) await readStream(answer, point, options);
+      else if (await isWithoutStream(answer, options)) return;
+      else throw new UpstreamHttpError(answer.status);
     } catch (thrown) {
       if (signal.aborted) return;
       logger.debug({ err: thrown }, 'the event stream of the server broke');
     }
-    fruitless = point.takeProgress() ? 0 : fruitless + 1;
     // Servers that restart lose all of their streams at once: spread their return.
-    const waitMs = reconnectDelayMs(point.retryMs, fruitless) * (1 + Math.random() / 4);
+    const waitMs = point.nextDelayMs(MAX_POLL_MS) * (1 + Math.random() / 4);
     await delay(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }
@@ -73,6 +76,24 @@ async function readStream(
   } finally {
     point.ended(performance.now() - openedAt);
   }
+}
+
+/** False where another attempt makes sense. */
+async function isWithoutStream(answer: HttpAnswer, options: LegacyEventStreamOptions): Promise<boolean> {
+  const { status } = answer;
+  discard(answer);
+  if (maySucceedLater(status)) return false;
+  if (DOUBTFUL_STATUSES.has(status)) {
+    const session = await options.checkSession();
+    if (session !== 'alive') return session === 'lost';
+  }
+  if (status !== METHOD_NOT_ALLOWED) {
+    options.logger.info(
+      { status },
+      'the server has no event stream of its own; its messages come with calls',
+    );
+  }
+  return true;
 }
 
 function isStream(answer: HttpAnswer): boolean {

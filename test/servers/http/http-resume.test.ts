@@ -31,9 +31,9 @@ test('a server may have its stream polled: priming event, end, and again, until 
   const rig = await legacyRig(t);
   rig.server.fault('tools/call', { resumable: true, cutAfter: 1, retryMs: 20 });
   const poll = { status: 200, type: 'text/event-stream', body: 'retry: 20\n\n' };
-  rig.server.fault('GET', { answer: poll }, 12);
+  rig.server.fault('GET', { answer: poll }, 6);
   assert.equal(await rig.text('wait', { ms: 30 }), 'waited');
-  assert.equal(rig.server.requests('GET').length, 13);
+  assert.equal(rig.server.requests('GET').length, 7);
 });
 
 test('without an event id there is nothing to resume: the call fails at once', async (t) => {

@@ -1,11 +1,13 @@
 // The session of a legacy server over Streamable HTTP: how it is lost, its own event stream, and its end.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { HttpEndpoint } from '../../../src/servers/http/http-endpoint.ts';
 import { followLegacyEventStream } from '../../../src/servers/http/legacy-event-stream.ts';
 import { createOutbound } from '../../../src/servers/http/outbound.ts';
 import { UpstreamHttpError } from '../../../src/servers/http/upstream-http-error.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
+import { eventually } from '../../support/eventually.ts';
 import type { HttpFault } from '../../support/faulty-http-replies.ts';
 import { startFaultyHttpServer } from '../../support/faulty-http-server.ts';
 import { failure, legacyRig, openRig, shakeHands } from '../../support/http-rig.ts';
@@ -110,6 +112,30 @@ test('F03: a notification, or the GET stream, may be the first to learn that the
   }
 });
 
+for (const status of [404, 400]) {
+  test(`F03: a GET answered ${status} in a session that is alive means no stream, told once; the link stays`, async (t) => {
+    const rig = await legacyRig(t);
+    rig.server.fault('GET', { answer: { status } });
+    rig.transport.startEventStream();
+    const ping = await rig.server.request('ping');
+    assert.equal(ping.headers['mcp-session-id'], [...rig.server.sessions][0]);
+    const told = () => rig.logs.filter((line) => line.includes('no event stream of its own'));
+    await eventually('it is told', () => told().length === 1);
+    assert.equal(await rig.text('echo', { text: 'on' }), 'on');
+    assert.deepEqual(rig.closed, []);
+    assert.equal(rig.server.requests('GET').length, 1);
+  });
+}
+
+test('F03: a GET answered 404 whose ping is not answered says nothing: the stream is asked for again', async (t) => {
+  const rig = await legacyRig(t);
+  rig.server.fault('GET', { answer: { status: 404 } }, 1);
+  rig.server.fault('ping', { answer: { status: 503 } }, 1);
+  rig.transport.startEventStream();
+  await rig.server.until(() => rig.server.listening === 1);
+  assert.deepEqual(rig.closed, []);
+});
+
 test('F02: a session id that cannot be sent back refuses the handshake', async (t) => {
   const rig = await openRig(t, 'legacy', { sessions: false });
   for (const id of ['with space', 'caf\u00e9', '']) {
@@ -187,6 +213,21 @@ test("the stream's reconnects honour `retry` and tell the last event id", async 
   assert.equal(rig.unsolicited[0]?.method, 'notifications/x');
 });
 
+test('`retry: 0` is no invitation: streams that end at once are asked for seldom', async (t) => {
+  const asked = async (events: string) => {
+    const rig = await legacyRig(t);
+    const body = `retry: 0\n\n${events}`;
+    rig.server.fault('GET', { answer: { status: 200, type: 'text/event-stream', body } });
+    rig.transport.startEventStream();
+    await delay(1_200);
+    return rig.server.requests('GET').length;
+  };
+  const event = 'data: {"jsonrpc":"2.0","method":"notifications/x"}\n\n';
+  const [silent, speaking] = await Promise.all([asked(''), asked(event)]);
+  assert.ok(silent <= 7, `${silent} times without a message`);
+  assert.ok(speaking <= 13, `${speaking} times with a message each`);
+});
+
 test('a stream that the server does not offer is not asked for again', { timeout: 10_000 }, async (t) => {
   const server = await startFaultyHttpServer();
   t.after(() => server.close());
@@ -213,7 +254,7 @@ test('a stream that the server does not offer is not asked for again', { timeout
       signal: stop.signal,
       headers: () => ({}),
       onMessageData: () => {},
-      onNotFound: () => assert.equal(answer.status, 404),
+      checkSession: async () => 'alive',
     });
     assert.equal(server.requests('GET').length, asked + 1);
   }
