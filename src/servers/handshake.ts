@@ -14,6 +14,7 @@ import type { JsonRpcOutcome } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import type { ClientIdentity, Peer } from './peer.ts';
 import type { ServerTransport } from './transport.ts';
+import { unlessAborted } from './within-time.ts';
 
 export interface HandshakeOptions {
   readonly identity: ClientIdentity;
@@ -122,7 +123,8 @@ export async function initialize(
     });
   }
   transport.setProtocolVersion(version);
-  await transport.notify({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' } as const;
+  await unlessAborted(transport.notify(initialized), options.signal);
   return { era: 'legacy', version, ...describe(outcome.result) };
 }
 

@@ -1,19 +1,29 @@
-// Waits for something that others wait for too, without ending it: a link's start goes on when one caller gives up.
+// Waits for something without ending it: others may wait for it too, as for a link's start.
 import { GatewayError } from '../errors.ts';
 
 /** @throws GatewayError deadline-passed, or the signal's reason */
 export async function withinTime<T>(shared: Promise<T>, timeoutMs: number, signal: AbortSignal): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new GatewayError('deadline-passed', { reason: 'start' })), timeoutMs);
   // Whoever has given up, be it before this began, does not hear of its failure; nobody else may be there to.
+  shared.catch(() => {});
+  try {
+    return await unlessAborted(Promise.race([shared, late]), signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** @throws the signal's reason */
+export async function unlessAborted<T>(shared: Promise<T>, signal: AbortSignal): Promise<T> {
   shared.catch(() => {});
   signal.throwIfAborted();
   const { promise: interrupted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);
-  const timer = setTimeout(() => reject(new GatewayError('deadline-passed', { reason: 'start' })), timeoutMs);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     return await Promise.race([shared, interrupted]);
   } finally {
-    clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
   }
 }

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Server } from '../../src/servers/server.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FaultyHttpServer, startFaultyHttpServer } from '../support/faulty-http-server.ts';
+import { failure } from '../support/http-rig.ts';
 import { httpServerConfig } from '../support/http-server-config.ts';
 import { callTool, openServer } from '../support/server-rig.ts';
 
@@ -55,4 +56,15 @@ test('F12: a link that ends again and again is not told to every client as a cha
   }
   await eventually('it is open again, which is told', () => server.openLinks === 1 && announced.length > 0);
   assert.ok(announced.length <= 9, `${announced.length} announcements`);
+});
+
+test('F14: a server that never takes `initialized` fails its start in the time of a start', async (t) => {
+  const upstream = await startFaultyHttpServer({ era: 'legacy' });
+  t.after(() => upstream.close());
+  upstream.fault('notifications/initialized', { stall: 'at-once' });
+  const { server } = openServer(t, httpServerConfig(upstream.url, { startTimeoutMs: 300 }));
+  const startedAt = performance.now();
+  await assert.rejects(server.catalogueLink(), failure('server-unavailable', 'start-timeout'));
+  assert.ok(performance.now() - startedAt < 15_000, 'it was waited for as long as for any notification');
+  assert.equal(upstream.requests('DELETE').length, 1, 'the session that was opened is ended');
 });

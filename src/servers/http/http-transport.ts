@@ -145,6 +145,7 @@ class StreamableHttpTransport implements HttpTransport {
     const wasOpen = this.#life.end(closed);
     this.#calls.failAll(closed);
     for (const exchange of this.#exchanges) exchange.abort(closed);
+    await this.#notices.lastWords();
     if (wasOpen) await this.#deleteSession();
     await this.#life.settled();
     if (wasOpen) this.#events.onClosed('closed');

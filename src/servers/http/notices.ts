@@ -26,12 +26,18 @@ export interface NoticesOptions {
   /** Where, and with which headers, a message goes at this moment. */
   addressFor(notice: Notice): NoticeAddress;
   onSessionLost(): void;
+  readonly timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 30_000;
+/** How long the end of a link waits for cancellations that are on their way. */
+const LAST_WORDS_MS = 2_000;
 
 export class Notices {
   readonly #options: NoticesOptions;
+  /** On their way: the link may be closed right behind them, and the server is to hear them all the same. */
+  readonly #cancellations = new Set<Promise<void>>();
+  readonly #hushed = new AbortController();
 
   constructor(options: NoticesOptions) {
     this.#options = options;
@@ -63,21 +69,33 @@ export class Notices {
   /** Tells a legacy server, in the background, that nobody waits for a call any more. */
   cancel(requestId: number): void {
     const cancelled = { method: 'notifications/cancelled', params: { requestId } };
-    const sent = this.notify({ jsonrpc: '2.0', ...cancelled }).catch((thrown: unknown) => {
-      this.#options.logger.debug({ err: thrown }, 'a cancellation was not delivered');
-    });
+    const sent = this.#send({ jsonrpc: '2.0', ...cancelled }, this.#hushed.signal).catch(
+      (thrown: unknown) => {
+        this.#options.logger.debug({ err: thrown }, 'a cancellation was not delivered');
+      },
+    );
+    this.#cancellations.add(sent);
+    void sent.finally(() => this.#cancellations.delete(sent));
     this.#options.life.track(sent);
   }
 
-  async #send(notice: Notice): Promise<void> {
-    const { life, addressFor, onSessionLost } = this.#options;
+  /** Waits until cancellations have been taken, no longer than is good for whoever closes the link. */
+  async lastWords(): Promise<void> {
+    const timer = setTimeout(() => this.#hushed.abort(), LAST_WORDS_MS);
+    await Promise.all(this.#cancellations);
+    clearTimeout(timer);
+    this.#hushed.abort();
+  }
+
+  async #send(notice: Notice, over = this.#options.life.signal): Promise<void> {
+    const { life, addressFor, onSessionLost, timeoutMs = TIMEOUT_MS } = this.#options;
     if (life.ended !== undefined) return;
     const { endpoint, headers, inSession } = addressFor(notice);
-    const signal = AbortSignal.any([life.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    const signal = AbortSignal.any([over, AbortSignal.timeout(timeoutMs)]);
     const request = { method: 'POST', headers, body: messageBody(notice), use: 'notices', signal } as const;
     const answer = await endpoint.send(request).catch((thrown: unknown) => {
       // The clock is ours, and its own error would read as a fault of ours.
-      throw life.ended === undefined && signal.aborted
+      throw !over.aborted && signal.aborted
         ? unavailable('no-response', 'a message was not taken in time')
         : thrown;
     });

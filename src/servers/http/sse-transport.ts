@@ -133,6 +133,8 @@ class SseTransport implements HttpTransport {
   }
 
   async #close(): Promise<void> {
+    // Without the stream there is no session that a cancellation could be said in.
+    await this.#notices.lastWords();
     this.#end(unavailable('closed', 'the link was closed'), 'closed');
     await this.#life.settled();
   }
