@@ -1,4 +1,4 @@
-// What tokens for us are issued for: `{publicUrl}/mcp`, and `{publicUrl}/mcp/{server}` for one view alone. Made from
+// What tokens for us are issued for: `{publicUrl}/mcp`, and `{publicUrl}/mcp/{view}` for one view alone. Made from
 // the configured text, never from a parsed URL, whose `href` may differ in a slash or a letter (RFC 9728, section 3.3).
 
 export interface ResourceIdentifiers {
@@ -10,12 +10,13 @@ export interface ResourceIdentifiers {
   viewsOpenedBy(audiences: readonly string[]): OpenedViews;
 }
 
-/** `every` is `/mcp` and each `/mcp/{server}`; a set names the servers whose views are opened. */
+/** `every` is `/mcp` and each `/mcp/{view}`; a set names the views that are opened. */
 export type OpenedViews = 'every' | ReadonlySet<string>;
 
 export const METADATA_PATH = '/.well-known/oauth-protected-resource';
 const PUBLIC_URL = /^(https?:\/\/[^/?#]+)(.*)$/i;
-const VIEW_NAME = /^[a-z](?:[a-z0-9.-]{0,30}[a-z0-9])?$/;
+/** Of a server or, behind a tilde, of a toolset. */
+const VIEW_NAME = /^~?[a-z](?:[a-z0-9.-]{0,30}[a-z0-9])?$/;
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' };
 
 /** Whether `/mcp/{name}` could exist; nothing is said about whether it does. */

@@ -1,8 +1,8 @@
 // What a rule speaks of: `*`, `server`, `server/tool-glob`, or `server/{tools|prompts|resources}/glob`, in the
 // server's own names, before any prefix (DESIGN 6.3).
 import { type Fault, fault } from '../config/fault.ts';
+import { isSlug } from '../config/slug.ts';
 import { Glob } from './glob.ts';
-import { isViewName } from './resource-identifiers.ts';
 import { hasDotSegment, readUri, readUriPattern, readUriTemplate } from './resource-uri.ts';
 
 export type TargetKind = 'tools' | 'prompts' | 'resources';
@@ -98,7 +98,7 @@ export function parseTargetPattern(text: string): TargetPattern | Fault {
   const { server, kind, name: glob } = splitTarget(text);
   if (text.length > MAX_CHARACTERS) return fault(`a target has at most ${MAX_CHARACTERS} characters`, '');
   if (text !== text.trim()) return fault('a target neither begins nor ends with a space', 'Remove it.');
-  if (!isViewName(server)) {
+  if (!isSlug(server)) {
     return fault(
       'expected *, server, server/tool, or server/{tools|prompts|resources}/name',
       'The server is written as in its path, /mcp/{server}; only what stands behind it may have stars.',

@@ -111,6 +111,8 @@ export interface GatewayConfig {
   /** auto: with one server, names and URIs on `/mcp` are that server's own. */
   readonly names: 'auto' | 'prefixed';
   readonly lists: { readonly timeoutMs: number; readonly ttlMs: number };
+  /** Targets by the name of their set, whose view is /mcp/~NAME. */
+  readonly toolsets: Readonly<Record<string, readonly string[]>>;
   readonly outbound: {
     readonly proxy: string | undefined;
     /** PEM text of extra certificate authorities. */

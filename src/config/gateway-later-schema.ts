@@ -1,6 +1,6 @@
 // Keys of `gateway` whose capability is not built yet: their shape is promised, their use refused.
 import { Type } from 'typebox';
-import { choice, integer, LATER, later, list, map, section, text } from './schema-kinds.ts';
+import { choice, integer, LATER, later, section, text } from './schema-kinds.ts';
 
 const secretText = (description: string) => text({ description, secret: true });
 
@@ -56,11 +56,6 @@ export const laterGatewayKeys = {
       },
       { description: 'A record of every call. Default: none.' },
     ),
-  ),
-  toolsets: later(
-    map(list(text({ description: 'A target.' }), { description: 'Targets of the set.' }), {
-      description: 'Further views at /mcp/~NAME, each of the targets it lists. Default: none.',
-    }),
   ),
   pins: later(
     choice(['enforce', 'warn'], {

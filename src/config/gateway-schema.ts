@@ -12,6 +12,7 @@ import {
   integer,
   later,
   list,
+  map,
   section,
   standingSection,
   text,
@@ -216,6 +217,18 @@ const stateKeys = {
   ),
 };
 
+const viewKeys = {
+  toolsets: map(
+    list(text({ description: 'A target, as in access rules.' }), { description: 'Targets of the set.' }),
+    {
+      description:
+        'Further views at /mcp/~NAME, each of the targets that it lists and nothing else, with a resource ' +
+        'identifier of its own. A set grants nothing: access rules hold as they do on /mcp.',
+      default: {},
+    },
+  ),
+};
+
 const hostKeys = {
   outbound: standingSection(
     {
@@ -266,5 +279,6 @@ export const gatewayKeys = {
   limits: limitsSchema,
   redis: Type.Optional(redisSchema),
   ...stateKeys,
+  ...viewKeys,
   ...hostKeys,
 };

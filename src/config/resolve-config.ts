@@ -131,6 +131,7 @@ function resolveGateway(section: GatewaySection, pem: ResolveInput['pem']): Gate
       timeoutMs: milliseconds(lists.timeout),
       ttlMs: milliseconds(lists.ttl),
     },
+    toolsets: { ...section.toolsets },
     outbound: { proxy: outbound.proxy, ca: outbound.ca === undefined ? undefined : pem.get(outbound.ca) },
     drain: { delayMs: milliseconds(drain.delay), graceMs: milliseconds(drain.grace) },
     log: { ...section.log },

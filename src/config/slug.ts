@@ -2,6 +2,12 @@
 import { createHash } from 'node:crypto';
 
 export const MAX_SLUG_CHARACTERS = 32;
+const SLUG = /^[a-z](?:[a-z0-9.-]{0,30}[a-z0-9])?$/;
+
+/** Whether a server, or a toolset, could be called so in a path. */
+export function isSlug(text: string): boolean {
+  return SLUG.test(text);
+}
 
 /** The same name always gives the same slug; different names may give the same one, which the loader refuses. */
 export function slugOf(name: string): string {

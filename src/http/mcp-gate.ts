@@ -2,6 +2,7 @@
 import type { FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify';
 import type { SignInAttempt } from '../access/bearer-token.ts';
 import { ANONYMOUS } from '../access/principal.ts';
+import { isViewName } from '../access/resource-identifiers.ts';
 import { GatewayError } from '../errors.ts';
 import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
 import { VERSION_HEADER } from '../protocol/request-headers.ts';
@@ -24,8 +25,6 @@ export interface McpGateOptions {
   onSettled(record: ExchangeRecord): void;
 }
 
-const SERVER_NAME = /^[a-z](?:[a-z0-9.-]{0,30}[a-z0-9])?$/;
-
 export function mcpGate(options: McpGateOptions): (onRequestHookHandler | onRequestAsyncHookHandler)[] {
   return [
     beginExchange(options),
@@ -42,8 +41,8 @@ export function mcpGate(options: McpGateOptions): (onRequestHookHandler | onRequ
 /** From here on the exchange is counted, and settled at the last byte of its answer. */
 function beginExchange({ onSettled }: McpGateOptions): onRequestHookHandler {
   return ({ edge, headers, method, params }, { raw }, done) => {
-    const { server: view } = params as { server?: string };
-    if (view !== undefined && !SERVER_NAME.test(view)) return done(new GatewayError('path-unknown'));
+    const { view } = params as { view?: string };
+    if (view !== undefined && !isViewName(view)) return done(new GatewayError('path-unknown'));
     if (method === 'OPTIONS') return done();
     const { record } = edge;
     edge.isExchange = true;

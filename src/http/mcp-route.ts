@@ -1,4 +1,4 @@
-// `/mcp` and `/mcp/{server}`: a request that has passed the gate becomes an exchange, and goes down the line.
+// `/mcp`, `/mcp/{server}` and `/mcp/~{toolset}`: a request that has passed the gate becomes an exchange, and goes down the line.
 import { METHODS, type ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type GatewayError, toGatewayError } from '../errors.ts';
@@ -33,7 +33,7 @@ export function registerMcpRoute(app: FastifyInstance, options: McpRouteOptions)
   // Bodies are ours to read, as bytes: a parser would lose digits, and read before the gate is passed.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  for (const path of ['/mcp', '/mcp/', '/mcp/:server', '/mcp/:server/']) {
+  for (const path of ['/mcp', '/mcp/', '/mcp/:view', '/mcp/:view/']) {
     app.route({
       method: app.supportedMethods,
       url: options.basePath + path,

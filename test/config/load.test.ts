@@ -62,6 +62,7 @@ test('a server and nothing else gets every default of the design', async (t) => 
       parked: { timeoutMs: 5 * MINUTE, max: 1000, maxPerPrincipal: 20 },
       names: 'auto',
       lists: { timeoutMs: 10 * SECOND, ttlMs: 30 * SECOND },
+      toolsets: {},
       outbound: { proxy: undefined, ca: undefined },
       drain: { delayMs: 0, graceMs: 20 * SECOND },
       log: { level: 'info' },
@@ -115,6 +116,7 @@ gateway:
   sessions: { idleTimeout: 1m, maxAge: 1s, max: 1, maxPerPrincipal: 2, replay: { bytes: 0b, for: 0s } }
   parked: { timeout: 1s, max: 1, maxPerPrincipal: 1 }
   lists: { timeout: 1s, ttl: 0s }
+  toolsets: { few: [one/x] }
   names: auto
   outbound: { proxy: "http://proxy.example:3128", ca: ca.pem }
   drain: { delay: 5s, grace: 0s }
@@ -166,6 +168,7 @@ gateway:
     parked: { timeoutMs: SECOND, max: 1, maxPerPrincipal: 1 },
     names: 'auto',
     lists: { timeoutMs: SECOND, ttlMs: 0 },
+    toolsets: { few: ['one/x'] },
     outbound: { proxy: 'http://proxy.example:3128', ca },
     drain: { delayMs: 5 * SECOND, graceMs: 0 },
     log: { level: 'silent' },

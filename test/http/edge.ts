@@ -104,6 +104,7 @@ function edgeConfig(overrides: Partial<GatewayConfig> = {}): GatewayConfig {
     parked: { timeoutMs: 1000, max: 10, maxPerPrincipal: 10 },
     names: 'auto',
     lists: { timeoutMs: 1000, ttlMs: 1000 },
+    toolsets: {},
     outbound: { proxy: undefined, ca: undefined },
     drain: { delayMs: 0, graceMs: 1000 },
     log: { level: 'info' },

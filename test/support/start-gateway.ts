@@ -178,6 +178,7 @@ function gatewayConfig(changes: Partial<GatewayConfig>): GatewayConfig {
     parked: { timeoutMs: 60_000, max: 100, maxPerPrincipal: 100 },
     names: 'auto',
     lists: { timeoutMs: 10_000, ttlMs: 30_000 },
+    toolsets: {},
     outbound: { proxy: undefined, ca: undefined },
     drain: { delayMs: 0, graceMs: 500 },
     log: { level: 'debug' },
