@@ -226,14 +226,7 @@ const DESIGNED = [
       'access.rules[].when.issuers',
       'access.rules[].if',
     ],
-    ...[
-      'access.rules[].allow',
-      'access.rules[].deny',
-      'access.scopes',
-      'access.scopeImplies',
-      'toolsets',
-      'pins',
-    ],
+    ...['access.rules[].allow', 'access.rules[].deny', 'access.scopes', 'access.scopeImplies', 'pins'],
     ...[
       'limits[].name',
       'limits[].key',
