@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createAccessPolicy } from '../access/access-policy.ts';
 import { type Authenticator, createAuthenticator } from '../access/authenticator.ts';
 import { Limits } from '../access/limits.ts';
+import { Toolset } from '../access/toolset-access.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import type { EdgeSettings } from '../http/edge-parts.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -75,6 +76,9 @@ export class Edition {
         before !== undefined && keepsAccess
           ? before.context.access
           : createAccessPolicy({ hasAuth, access: gateway.access }),
+      toolsets: new Map(
+        Object.entries(gateway.toolsets).map(([name, targets]) => [name, new Toolset(name, targets)]),
+      ),
       servers: new Map(config.servers.map((server) => [server.slug, serverOf(server)])),
       catalogue: lasting.catalogue,
       sessions: lasting.sessions,

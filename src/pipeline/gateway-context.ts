@@ -3,6 +3,7 @@
 
 import type { AccessPolicy } from '../access/access-policy.ts';
 import type { Limits } from '../access/limits.ts';
+import type { Toolset } from '../access/toolset-access.ts';
 import type { BridgeState } from '../bridge/carried-call.ts';
 import type { LegacySessions } from '../bridge/legacy-sessions.ts';
 import type { RetryPasses } from '../bridge/retry-passes.ts';
@@ -14,6 +15,8 @@ import type { Logger } from '../telemetry/logger.ts';
 export interface GatewayContext {
   readonly config: GatewayConfig;
   readonly access: AccessPolicy;
+  /** By name; their views are /mcp/~NAME. */
+  readonly toolsets: ReadonlyMap<string, Toolset>;
   /** By slug, in the config's order. */
   readonly servers: ReadonlyMap<string, Server>;
   readonly catalogue: ServerCatalogue;

@@ -1,5 +1,6 @@
 // What a client addresses: one server under its own names, or several as one, under public names (DESIGN 1).
 import type { ServerAccess } from '../access/server-access.ts';
+import type { Toolset } from '../access/toolset-access.ts';
 import { GatewayError } from '../errors.ts';
 import { ViewAccess } from '../federation/view-access.ts';
 import type { Server } from '../servers/server.ts';
@@ -23,13 +24,17 @@ export interface View {
 
 /** @throws GatewayError view-unknown, also where the caller may use nothing of it */
 export function enterView(gateway: GatewayContext, { view, principal }: Exchange): View {
-  const servers = serversOf(gateway, view);
+  const toolset = toolsetOf(gateway, view);
+  const servers = toolset === undefined ? serversOf(gateway, view) : serversIn(gateway, toolset);
   const members = servers
-    .map((server): ViewMember => ({ server, access: gateway.access.accessOf(principal, server.slug) }))
+    .map((server): ViewMember => {
+      const access = gateway.access.accessOf(principal, server.slug);
+      return { server, access: toolset?.narrow(access, server.slug) ?? access };
+    })
     .filter(({ access }) => access.sees());
   const [first, ...others] = members;
   if (first === undefined) throw new GatewayError('view-unknown', { reason: 'hidden' });
-  const keepsNames = view !== undefined || (servers.length === 1 && gateway.config.names === 'auto');
+  const keepsNames = isServerView(view) || (gateway.servers.size === 1 && gateway.config.names === 'auto');
   if (keepsNames) return { members: [first], sole: first, access: first.access };
   const accesses = new Map(members.map(({ server, access }) => [server.slug, access]));
   const access = new ViewAccess(accesses, members.length === servers.length);
@@ -41,6 +46,20 @@ export function requireSole({ sole }: View): ViewMember {
   if (sole !== undefined) return sole;
   const text = 'Several servers as one view are not available yet; address one as /mcp/{server}';
   throw new GatewayError('view-unknown', { text, reason: 'several-servers' });
+}
+
+/** Whether a view is one server by its name, rather than several as one, or some things of some. */
+export function isServerView(view: string | undefined): boolean {
+  return view !== undefined && !view.startsWith('~');
+}
+
+/** Undefined where the view is not that of a toolset. */
+function toolsetOf({ toolsets }: GatewayContext, view: string | undefined): Toolset | undefined {
+  return view?.startsWith('~') ? toolsets.get(view.slice(1)) : undefined;
+}
+
+function serversIn({ servers }: GatewayContext, toolset: Toolset): readonly Server[] {
+  return [...servers.values()].filter(({ slug }) => toolset.concerns(slug));
 }
 
 /** In the same words whatever the reason. */

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { createAccessPolicy } from '../../src/access/access-policy.ts';
 import { judgeToolsets } from '../../src/access/judge-toolsets.ts';
 import { ANONYMOUS, type Principal } from '../../src/access/principal.ts';
+import { isViewName, resourceIdentifiers } from '../../src/access/resource-identifiers.ts';
 import { OPEN_ACCESS, type ServerAccess } from '../../src/access/server-access.ts';
 import type { TargetKind } from '../../src/access/target-pattern.ts';
 import { Toolset } from '../../src/access/toolset-access.ts';
@@ -60,6 +61,18 @@ test('callers of the same set with other rights are told apart, and the same two
   assert.notEqual(set.narrow(access, 'gh').rights, other.narrow(access, 'gh').rights);
 });
 
+test('the view of a set is a resource of its own, which a token for it opens alone', () => {
+  const resources = resourceIdentifiers('https://mcp.example.com/base');
+  const identifier = 'https://mcp.example.com/base/mcp/~triage';
+  assert.equal(resources.identifierOf('~triage'), identifier);
+  assert.equal(
+    resources.metadataUrlOf('~triage'),
+    'https://mcp.example.com/.well-known/oauth-protected-resource/base/mcp/~triage',
+  );
+  assert.deepEqual(resources.viewsOpenedBy([identifier]), new Set(['~triage']));
+  assert.deepEqual([isViewName('~triage'), isViewName('~'), isViewName('~~a')], [true, false, false]);
+});
+
 const judges = [judgeToolsets];
 
 test('toolsets are read as they stand', async (t) => {
@@ -75,7 +88,7 @@ testBadConfigs(
     {
       name: 'a name that is no path',
       text: gateway('{ toolsets: { ▸"Tri age": ["a"] } }'),
-      problems: 'a toolset is part of a path',
+      problems: 'gateway.toolsets["Tri age"]: a toolset is part of a path',
     },
     {
       name: 'nothing in it',
