@@ -4,7 +4,7 @@ import type { ApiKeyConfig } from '../config/auth-config.ts';
 import type { Principal } from './principal.ts';
 
 /** No issuer of tokens can have this name: it is no URL. */
-const API_KEY_ISSUER = 'portico:api-keys';
+export const API_KEY_ISSUER = 'portico:api-keys';
 
 export class ApiKeys {
   readonly #keys: readonly { readonly digest: Buffer; readonly principal: Principal }[];

@@ -2,6 +2,7 @@
 import type { ServerAccess } from '../access/server-access.ts';
 import type { Era } from '../protocol/era.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
+import type { Caller } from '../servers/credentials/caller.ts';
 import type { LegacySession } from './legacy-session.ts';
 
 export interface CallingClient {
@@ -11,6 +12,8 @@ export interface CallingClient {
   readonly info: JsonObject | undefined;
   /** principalKey of the caller. */
   readonly principal: string;
+  /** Who it calls for, for servers that are signed in to on its behalf. */
+  readonly caller: Caller;
   /** What it may do at the server that it calls. */
   readonly access: ServerAccess;
   /** The level that a legacy session has set. */

@@ -153,6 +153,7 @@ export class CarriedCall {
         lane === 'withheld' ? withoutLogLevel(params) : params,
         {
           signal,
+          caller: this.call.client.caller,
           ...(paramHeaders === undefined ? {} : { paramHeaders }),
           ...options,
           onMessage,

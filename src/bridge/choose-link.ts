@@ -32,11 +32,14 @@ export async function chooseLink(
   const { session } = client;
   const own = session && server.peekOwnLink(sessionLinkKey(session));
   if (own !== undefined) return own;
-  const catalogue = await server.catalogueLink();
+  const { caller } = client;
+  const catalogue = await server.catalogueLink(caller);
   // Its session may have ended meanwhile, and with it whoever would close a link that is opened now.
   session?.ended.signal.throwIfAborted();
   const isolation = server.isolationFor(catalogue.peer);
-  if (isolation === 'shared') return catalogue;
+  // A modern server keeps nothing by connection; its catalogue link is the person's own where it is personal.
+  const isOwn = server.personal && isolation === 'principal' && catalogue.peer.era === 'modern';
+  if (isolation === 'shared' || isOwn) return catalogue;
   if (isList(request.method)) return listLink(server, client, catalogue);
   const declared = linkCapabilities(server, client, isolation);
   const normal = normalCapabilities(declared);
@@ -46,6 +49,7 @@ export async function chooseLink(
     const key = principalLinkKey(client, normal);
     return server.ownLink({
       key,
+      caller,
       owner: client.principal,
       pinned: false,
       clientCapabilities: normal,
@@ -54,6 +58,7 @@ export async function chooseLink(
   }
   return server.ownLink({
     key: sessionLinkKey(session),
+    caller,
     owner: client.principal,
     pinned: true,
     giveWay() {
@@ -68,7 +73,7 @@ export async function chooseLink(
 }
 
 /** A client as far as it decides what a server shows to it. */
-export type Onlooker = Pick<CallingClient, 'era' | 'principal' | 'capabilities'>;
+export type Onlooker = Pick<CallingClient, 'era' | 'principal' | 'caller' | 'capabilities'>;
 
 /**
  * Where a client of a server that is not shared sees its lists. They may depend on what was called before, so they come
@@ -79,7 +84,7 @@ export async function listLink(server: Server, client: Onlooker, catalogue: Serv
   if (isolation === 'shared') return catalogue;
   const normal = normalCapabilities(linkCapabilities(server, client, isolation));
   const own = server.peekOwnLink(principalLinkKey(client, normal));
-  return own ?? (catalogue.peer.era === 'legacy' ? server.catalogueLink(normal) : catalogue);
+  return own ?? (catalogue.peer.era === 'legacy' ? server.catalogueLink(client.caller, normal) : catalogue);
 }
 
 /**

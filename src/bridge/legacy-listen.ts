@@ -42,7 +42,7 @@ export async function carryLegacyListen(carried: CarriedCall): Promise<'ok' | 'e
   };
   const declared = crossedCapabilities(call.client.capabilities, server.config.client);
   const owner = linkOwner(server, principalLinkKey(call.client, declared));
-  const stops = [bridge.hubs.listen(owner, receive), server.onSharedMessage(receive)];
+  const stops = [bridge.hubs.listen(owner, receive), server.onSharedMessage(receive, call.client.principal)];
   try {
     for (const uri of wantedUris(filter, link.peer.capabilities)) {
       if (await subscribe(hub, uri, signal)) uris.add(uri);

@@ -55,7 +55,7 @@ export class LegacySessions {
     const { principal } = record;
     const tasks = new SessionTasks(this.#options.state, { principal, server: server.slug });
     const session = new LegacySession(key, record, { ...this.#options, tasks });
-    const stop = server.onSharedMessage((message) => deliverShared(session, server, message));
+    const stop = server.onSharedMessage((message) => deliverShared(session, server, message), principal);
     const release = () => {
       stop();
       return server.releaseOwnLink(sessionLinkKey(session));

@@ -23,7 +23,7 @@ export class LogLanes {
 
   /** Hears what a server's shared link says of its own accord. */
   follow(server: Server): void {
-    server.onSharedMessage((message, link) => this.receive(message, link));
+    server.onCatalogueMessage((message, link) => this.receive(message, link));
   }
 
   /**

@@ -18,7 +18,8 @@ export async function peerForClient(
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
 ): Promise<Peer> {
   const startedAt = performance.now();
-  const catalogue = await withinTime(server.catalogueLink(), timeoutMs, signal);
+  const catalogue = await withinTime(server.catalogueLink(client.caller), timeoutMs, signal);
+  await catalogue.present(client.caller, signal);
   const leftMs = Math.max(0, timeoutMs - (performance.now() - startedAt));
   return withinTime(askPeer(server, client, catalogue), leftMs, signal).catch(() => {
     signal.throwIfAborted();

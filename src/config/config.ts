@@ -4,6 +4,8 @@
 import type { AccessConfig } from './access-config.ts';
 import type { AuthConfig } from './auth-config.ts';
 import type { LimitConfig, RedisConfig } from './limits-config.ts';
+import type { PersonalEnv } from './personal-value.ts';
+import type { IdentityConfig, ServerAuthConfig } from './server-auth-config.ts';
 
 export interface Config {
   /** In the file's order, which is the order of merged lists. Disabled servers are left out. */
@@ -53,6 +55,8 @@ export interface StdioServerConfig extends ServerCommon {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Variables that are made for each caller; never together with isolation `auto` or `shared`. */
+  readonly personalEnv?: PersonalEnv | undefined;
   /** Absolute; the config file's folder when the file says nothing. */
   readonly cwd: string;
 }
@@ -64,6 +68,8 @@ export interface HttpServerConfig extends ServerCommon {
   readonly headers: Readonly<Record<string, string>>;
   /** PEM texts. */
   readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | undefined;
+  /** Undefined: what `headers` hold is all. */
+  readonly auth?: ServerAuthConfig | undefined;
 }
 
 export type ServerConfig = StdioServerConfig | HttpServerConfig;
@@ -90,6 +96,8 @@ export interface GatewayConfig {
   readonly auth: AuthConfig | undefined;
   /** Undefined: with sign-in nothing is granted, without it everything. */
   readonly access: AccessConfig | undefined;
+  /** Undefined: no server is told who calls. */
+  readonly identity?: IdentityConfig | undefined;
   readonly limits: readonly LimitConfig[];
   /** Undefined: what replicas would share is kept in process. */
   readonly redis: RedisConfig | undefined;

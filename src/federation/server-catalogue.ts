@@ -70,9 +70,9 @@ export class ServerCatalogue {
     return name === undefined ? undefined : again.get(name);
   }
 
-  /** Keeps the tables of a server's shared link in step with what it says. */
+  /** Keeps the tables of a server's catalogue links in step with what it says. */
   follow(server: Server): void {
-    server.onSharedMessage((message, link) => this.noteListChanged(link, message.method));
+    server.onCatalogueMessage((message, link) => this.noteListChanged(link, message.method));
   }
 
   /** The server said that its list changed. */

@@ -1,6 +1,7 @@
 // `/mcp`, `/mcp/{server}` and `/mcp/~{toolset}`: a request that has passed the gate becomes an exchange, and goes down the line.
 import { METHODS, type ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf } from '../access/caller-of.ts';
 import { type GatewayError, toGatewayError } from '../errors.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
@@ -85,7 +86,7 @@ async function bodyOf(
 }
 
 function newExchange(
-  { edge, headers, method }: FastifyRequest,
+  { edge, headers, method, raw }: FastifyRequest,
   response: ServerResponse,
   body: Buffer,
   options: McpRouteOptions,
@@ -119,6 +120,7 @@ function newExchange(
     headers,
     body,
     principal,
+    caller: callerOf(principal, raw.headersDistinct.authorization),
     arrival,
     reply,
     clientGone: clientGone.signal,

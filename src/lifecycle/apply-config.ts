@@ -47,6 +47,7 @@ export function applyConfig(
 export function warmUp({ authenticator, context }: Edition, before?: Edition): void {
   if (authenticator !== before?.authenticator) authenticator.warmUp();
   for (const [slug, server] of context.servers) {
+    if (server.personal) continue;
     if (server !== before?.context.servers.get(slug)) server.catalogueLink().catch(() => {});
   }
 }

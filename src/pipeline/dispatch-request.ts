@@ -77,6 +77,7 @@ async function dispatchOnce(
   });
   // Probe and handshake each have the start timeout.
   const link = await withinTime(starting, server.config.startTimeoutMs * 2, signal);
+  await link.present(client.caller, signal);
   requireMethod(request, exchange.view, link.peer);
   const readHeaders = async () => {
     const target = await routeTarget(gateway, {

@@ -4,6 +4,7 @@ import type { Arrival } from '../access/limit.ts';
 import type { Principal } from '../access/principal.ts';
 import type { GatewayError } from '../errors.ts';
 import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
+import type { Caller } from '../servers/credentials/caller.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 
 export interface Exchange {
@@ -16,6 +17,8 @@ export interface Exchange {
   /** Empty for GET and DELETE. */
   readonly body: Buffer;
   readonly principal: Principal;
+  /** The same, for servers. It leads to the caller's token, so nothing that outlives the exchange may hold it. */
+  readonly caller: Caller;
   readonly arrival: Arrival;
   readonly reply: ClientReply;
   /** Aborts when the client's connection closes before the reply has ended. */

@@ -95,14 +95,14 @@ async function openSession(
   exchange: Exchange,
   { request, server, access }: { request: LegacyRequest; server: Server; access: ServerAccess },
 ): Promise<void> {
-  const { reply, record, clientGone, principal, view } = exchange;
+  const { reply, record, clientGone, principal, caller, view } = exchange;
   noteRequest(exchange, request, server);
   const { protocolVersion, capabilities, clientInfo } = request.params ?? {};
   if (typeof protocolVersion !== 'string' || !isJsonObject(capabilities)) {
     const text = 'initialize needs a string protocolVersion and an object capabilities';
     throw new GatewayError('params-invalid', { text });
   }
-  const client = { era: 'legacy' as const, principal: principalKey(principal), capabilities };
+  const client = { era: 'legacy' as const, principal: principalKey(principal), caller, capabilities };
   const patience = { timeoutMs: gateway.config.lists.timeoutMs, signal: clientGone };
   const peer = await peerForClient(server, client, patience);
   const version = negotiateVersion(protocolVersion);
@@ -176,6 +176,7 @@ async function handleSessionless(
     info: undefined,
     logLevel: undefined,
     principal: principalKey(exchange.principal),
+    caller: exchange.caller,
     access,
     session: undefined,
   };

@@ -50,6 +50,7 @@ async function answerRequest(
     capabilities: usableCapabilities(request.meta.clientCapabilities, access),
     info: request.meta.clientInfo,
     principal: principalKey(exchange.principal),
+    caller: exchange.caller,
     access,
     logLevel: undefined,
     session: undefined,

@@ -88,6 +88,7 @@ function clientOf(session: LegacySession, exchange: Exchange, access: ServerAcce
     info: clientInfo,
     logLevel: session.logLevel,
     principal: principalKey(exchange.principal),
+    caller: exchange.caller,
     access,
     session,
   };

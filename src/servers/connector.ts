@@ -4,6 +4,7 @@ import type { ServerConfig } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import type { Era } from '../protocol/era.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
+import type { Caller } from './credentials/caller.ts';
 import { httpStatusOf, isRefusalByStatus } from './era-doubt.ts';
 import { initialize } from './handshake.ts';
 import type { OpenTransport, WiredTransport } from './open-transport.ts';
@@ -24,6 +25,8 @@ export interface LinkTerms {
   readonly clientCapabilities: JsonObject;
   /** The revision to offer a legacy server. */
   readonly offeredVersion?: string;
+  /** On whose behalf, where the server sees that. */
+  readonly caller?: Caller;
 }
 
 interface Wire extends WiredTransport {
@@ -71,7 +74,8 @@ export class Connector {
   }
 
   async #connectOnce(terms: LinkTerms, signal: AbortSignal): Promise<Connected> {
-    let wire = await this.#wire(this.#config, signal);
+    const { caller } = terms;
+    let wire = await this.#wire(this.#config, caller, signal);
     try {
       let unanswered: UnansweredProbe | undefined;
       // HTTP+SSE is older than the modern era.
@@ -88,7 +92,7 @@ export class Connector {
         }
         if (!wire.transport.open) {
           await wire.transport.close();
-          wire = await this.#wire(this.#config, signal);
+          wire = await this.#wire(this.#config, caller, signal);
         }
       }
       const { peer, wire: settled } = await this.#initialize(wire, terms, { signal, unanswered });
@@ -116,12 +120,12 @@ export class Connector {
       : undefined;
   }
 
-  async #wire(config: ServerConfig, signal: AbortSignal): Promise<Wire> {
+  async #wire(config: ServerConfig, caller: Caller | undefined, signal: AbortSignal): Promise<Wire> {
     const inbox = new LinkInbox();
     const clock = startClock(this.#config.startTimeoutMs, signal);
     try {
       return {
-        ...(await this.#options.openTransport(config, { events: inbox, signal: clock.signal })),
+        ...(await this.#options.openTransport(config, { events: inbox, caller, signal: clock.signal })),
         inbox,
       };
     } finally {
@@ -142,7 +146,7 @@ export class Connector {
       if (this.#config.type !== 'http' || status === undefined || !OLDER_WIRE_STATUSES.has(status))
         throw thrown;
       await wire.transport.close();
-      const older = await this.#wire({ ...this.#config, type: 'sse' }, signal);
+      const older = await this.#wire({ ...this.#config, type: 'sse' }, terms.caller, signal);
       try {
         return { peer: await this.#shakeHands(older, terms, { signal, unanswered: undefined }), wire: older };
       } catch (failure) {

@@ -39,7 +39,7 @@ export async function watchLists(
       for (const { method } of kinds) onMessage({ jsonrpc: '2.0', method });
     };
     const params = link.withOwnMeta({ notifications });
-    const options = { signal: over.signal, longLived: true, onMessage: receive };
+    const options = { signal: over.signal, longLived: true, background: true, onMessage: receive };
     await link.call('subscriptions/listen', params, options).catch(() => undefined);
     again ||= acknowledged;
     await delay(pauseMs, undefined, { signal: over.signal, ref: false }).catch(() => undefined);

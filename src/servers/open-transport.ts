@@ -1,6 +1,7 @@
 // Picks the wire for a server's config. The only place that knows which transports there are.
 import type { ServerConfig } from '../config/config.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Caller } from './credentials/caller.ts';
 import { openHttpTransport } from './http/http-transport.ts';
 import type { Outbound } from './http/outbound.ts';
 import { openSseTransport } from './http/sse-transport.ts';
@@ -18,7 +19,12 @@ export interface WiredTransport {
 /** `signal` bounds the opening alone. Only the deprecated HTTP+SSE wire takes long enough to need it. */
 export type OpenTransport = (
   config: ServerConfig,
-  options: { readonly events: TransportEvents; readonly signal: AbortSignal },
+  options: {
+    readonly events: TransportEvents;
+    /** On whose behalf it is opened, where the server sees that. */
+    readonly caller?: Caller | undefined;
+    readonly signal: AbortSignal;
+  },
 ) => Promise<WiredTransport>;
 
 export interface TransportOpenerOptions {

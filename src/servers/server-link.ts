@@ -6,6 +6,7 @@ import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../protocol/json-rpc.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import { type CallDeadline, type DeadlineLimits, startDeadline } from './call-deadline.ts';
+import type { Caller } from './credentials/caller.ts';
 import { isRefusalByStatus, raisesDoubt } from './era-doubt.ts';
 import { describe } from './handshake.ts';
 import type { ClientIdentity, Peer } from './peer.ts';
@@ -52,10 +53,13 @@ export class LinkInbox implements TransportEvents {
 export interface LinkCallOptions {
   readonly signal: AbortSignal;
   readonly paramHeaders?: Readonly<Record<string, string>>;
+  readonly caller?: Caller;
   /** Hands out the call's clock, for who has to stop it while a person is asked. */
   onStarted?(clock: Pick<CallDeadline, 'extend' | 'pause' | 'resume'>): void;
   /** A subscription: no deadline, and no place among the calls in flight. */
   readonly longLived?: boolean;
+  /** A subscription of Portico's own: it does not keep the link from being idle. */
+  readonly background?: boolean;
   onMessage?(message: ServerMessage): void;
 }
 
@@ -154,6 +158,7 @@ export class ServerLink {
         signal: deadline.signal,
         longLived: options.longLived ?? false,
         ...(options.paramHeaders === undefined ? {} : { paramHeaders: options.paramHeaders }),
+        ...(options.caller === undefined ? {} : { caller: options.caller }),
         onMessage: (message) => {
           if (message.method === 'notifications/progress') deadline.extend();
           options.onMessage?.(message);
@@ -209,6 +214,15 @@ export class ServerLink {
     return asked;
   }
 
+  /**
+   * Says on whose behalf whatever follows is sent, but for calls that say it themselves.
+   *
+   * @throws GatewayError credential-refused, or the signal's reason
+   */
+  async present(caller: Caller, signal: AbortSignal): Promise<void> {
+    await this.transport.present?.(caller, signal);
+  }
+
   notify(message: JsonRpcNotification): Promise<void> {
     return this.transport.notify(message);
   }
@@ -233,7 +247,8 @@ export class ServerLink {
     return { ...params, _meta };
   }
 
-  #count({ longLived }: LinkCallOptions, change: 1 | -1): void {
+  #count({ longLived, background }: LinkCallOptions, change: 1 | -1): void {
+    if (background) return;
     if (longLived) this.streams += change;
     else this.inFlight += change;
   }

@@ -6,6 +6,7 @@ import type { JsonObject } from '../protocol/json-text.ts';
 import { LIST_CHANGES } from '../protocol/list-changes.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Connector, type ConnectorOptions, type LinkTerms } from './connector.ts';
+import { type Caller, isPersonal } from './credentials/caller.ts';
 import { answerFixedRoots } from './fixed-roots.ts';
 import { type LinkHold, LinkPool } from './link-pool.ts';
 import { watchLists } from './list-watch.ts';
@@ -34,6 +35,12 @@ export interface OwnLinkRequest extends LinkTerms, LinkHold {
 type Backoff = Pick<StartBackoff, 'remainingMs' | 'failed'>;
 type SharedListener = (message: ServerMessage, link: ServerLink) => void;
 
+/** Hears what is said on catalogue links: on all of them, or on those of everyone and of one person. */
+interface Listening {
+  readonly listener: SharedListener;
+  readonly to: 'all' | { readonly person: string | undefined };
+}
+
 export interface ServerOptions extends ConnectorOptions {
   readonly logger: Logger;
   /** Those of all servers: a child process takes one. */
@@ -49,7 +56,7 @@ export class Server {
   /** Of the link that lists come from, and of the server as such. */
   readonly #backoff = new StartBackoff();
   readonly #ownerBackoffs = new OwnerBackoffs();
-  readonly #listeners = new Set<SharedListener>();
+  readonly #listeners = new Set<Listening>();
   #peer: Peer | undefined;
   #lastError: string | undefined;
   #starts = 0;
@@ -71,6 +78,11 @@ export class Server {
     this.#pool = new LinkPool({ idleTimeoutMs, ...(type === 'stdio' ? { processes } : {}) });
   }
 
+  /** What it sees depends on who calls: it has no link that is everyone's. */
+  get personal(): boolean {
+    return isPersonal(this.config);
+  }
+
   get slug(): string {
     return this.config.slug;
   }
@@ -82,11 +94,14 @@ export class Server {
 
   /**
    * The link that lists, `initialize` and discover are served from; on a shared server the calls too. Legacy servers
-   * shape their lists by what a client can do, so there is one for each set of capabilities that callers declare.
+   * shape their lists by what a client can do, so there is one for each set of capabilities that callers declare; and
+   * one for each person where the server sees who calls.
    *
    * @param clientCapabilities normalised; `{}` is the link that is opened at boot and stays open
+   * @throws GatewayError credential-refused where the server sees who calls, and nobody does
    */
-  catalogueLink(clientCapabilities: JsonObject = {}): Promise<ServerLink> {
+  async catalogueLink(caller?: Caller, clientCapabilities: JsonObject = {}): Promise<ServerLink> {
+    if (this.personal) return this.#personalCatalogueLink(caller, clientCapabilities);
     const key = JSON.stringify(clientCapabilities);
     const isMain = key === '{}';
     const start = async (signal: AbortSignal) => {
@@ -99,6 +114,24 @@ export class Server {
       return link;
     };
     return this.#pool.acquire(`${CATALOGUE_KEY} ${key}`, start, { pinned: isMain });
+  }
+
+  async #personalCatalogueLink(
+    caller: Caller | undefined,
+    clientCapabilities: JsonObject,
+  ): Promise<ServerLink> {
+    if (caller === undefined) throw new GatewayError('credential-refused', { reason: 'no-caller' });
+    const { key: person } = caller;
+    const key = JSON.stringify(clientCapabilities);
+    const start = async (signal: AbortSignal) => {
+      const onUnsolicited = (message: ServerMessage, from: ServerLink) =>
+        this.#receiveShared(message, from, person);
+      const backoff = this.#ownerBackoffs.of(person);
+      const link = await this.#open({ clientCapabilities, caller, onUnsolicited }, { signal, backoff });
+      void watchLists(link, (message) => this.#receiveShared(message, link, person), this.retired);
+      return link;
+    };
+    return this.#pool.acquire(`${CATALOGUE_KEY} ${key} ${person}`, start, { pinned: false });
   }
 
   /** A link that belongs to one principal or one session. */
@@ -116,16 +149,29 @@ export class Server {
     return this.#pool.release(key);
   }
 
-  /** Messages of the catalogue link that are true for everyone (list changes). Returns the way to stop. */
-  onSharedMessage(listener: SharedListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  /**
+   * Messages of the catalogue link that are true for everyone (list changes), or for the person given. Returns the way
+   * to stop.
+   */
+  onSharedMessage(listener: SharedListener, person?: string): () => void {
+    return this.#listen({ listener, to: { person } });
+  }
+
+  /** The same of every catalogue link, whoever it belongs to: for what is kept of links. */
+  onCatalogueMessage(listener: SharedListener): () => void {
+    return this.#listen({ listener, to: 'all' });
+  }
+
+  #listen(listening: Listening): () => void {
+    this.#listeners.add(listening);
+    return () => this.#listeners.delete(listening);
   }
 
   /** Who may share a link to this server, once its era is known (DESIGN 5). */
   isolationFor(peer: Peer): 'shared' | 'principal' | 'session' {
     if (this.config.isolation !== 'auto') return this.config.isolation;
-    return peer.era === 'modern' ? 'shared' : 'session';
+    if (peer.era === 'legacy') return 'session';
+    return this.personal ? 'principal' : 'shared';
   }
 
   status(): Record<string, unknown> {
@@ -262,13 +308,15 @@ export class Server {
     this.#logger.warn({ tool: name, problem }, 'a tool is left out: it could not be called by the rules');
   }
 
-  #receiveShared(message: ServerMessage, link: ServerLink): void {
+  #receiveShared(message: ServerMessage, link: ServerLink, person?: string): void {
     if (answerFixedRoots(message, link, this.config)) return;
     if ('id' in message) {
       void link.respond(message.id, { error: { code: -32601, message: 'No client feature is shared here' } });
       return;
     }
-    for (const listener of this.#listeners) listener(message, link);
+    for (const { listener, to } of this.#listeners) {
+      if (to === 'all' || person === undefined || to.person === person) listener(message, link);
+    }
   }
 
   #linkEnded(link: ServerLink, reason: string, backoff: Backoff): void {

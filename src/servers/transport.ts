@@ -3,6 +3,7 @@
 // the headers that HTTP demands.
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
+import type { Caller } from './credentials/caller.ts';
 
 /** One request to a server. `params` are final but for the progress token, which the transport swaps. */
 export interface UpstreamCall {
@@ -10,6 +11,8 @@ export interface UpstreamCall {
   readonly params: JsonObject | undefined;
   /** `Mcp-Param-*` headers for HTTP, name (lower case) to encoded value; other transports ignore them. */
   readonly paramHeaders?: Readonly<Record<string, string>>;
+  /** On whose behalf; undefined for what Portico asks by itself, which goes with what the link was last shown. */
+  readonly caller?: Caller;
   /** A subscription: it stays open, so it takes none of the places that `maxInFlight` counts. */
   readonly longLived?: boolean;
   /**
@@ -54,6 +57,12 @@ export interface ServerTransport {
    * everyone on the wire does. Absent where there is no pipe to fill.
    */
   pauseReading?(): () => void;
+  /**
+   * Makes the caller's credential the one that goes with whatever belongs to no call. Absent where none is sent.
+   *
+   * @throws GatewayError credential-refused, or the signal's reason
+   */
+  present?(caller: Caller, signal: AbortSignal): Promise<void>;
   /** Fixes the revision of the leg once it is negotiated; HTTP says it in a header from then on. */
   setProtocolVersion(version: string): void;
   /** True until `onClosed`. */

@@ -1,0 +1,33 @@
+// A principal as servers may know it, with a way to the token that its request came with.
+import { createHash } from 'node:crypto';
+import type { Caller } from '../servers/credentials/caller.ts';
+import { CallerToken } from '../servers/credentials/caller-token.ts';
+import { API_KEY_ISSUER } from './api-keys.ts';
+import { readBearerToken } from './bearer-token.ts';
+import { ANONYMOUS, type Principal, principalKey } from './principal.ts';
+
+/** @param authorization the values of the Authorization header that the principal signed in with */
+export function callerOf(principal: Principal, authorization: readonly string[] | undefined): Caller {
+  const { issuer, subject, clientId, scopes, groups, expiresAtMs } = principal;
+  return {
+    key: principalKey(principal),
+    issuer,
+    subject,
+    clientId,
+    scopes,
+    groups,
+    expiresAtMs,
+    token: () => issuedToken(principal, authorization),
+  };
+}
+
+/** A key of ours means nothing to any issuer, and must not be shown to one. */
+function issuedToken(
+  principal: Principal,
+  authorization: readonly string[] | undefined,
+): CallerToken | undefined {
+  if (principal.issuer === ANONYMOUS.issuer || principal.issuer === API_KEY_ISSUER) return undefined;
+  const token = readBearerToken({ authorization, tokenInQuery: false, view: undefined });
+  const tokenId = createHash('sha256').update(token).digest('base64url');
+  return tokenId === principal.tokenId ? new CallerToken(token) : undefined;
+}
