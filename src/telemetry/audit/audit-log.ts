@@ -1,0 +1,180 @@
+// The audit log: records go into a bounded queue, from there in batches to the file, in one chain. While nothing can
+// be written, it says so, and calls that must be on record are refused (`audit.onFailure`).
+import { setTimeout as delay } from 'node:timers/promises';
+import { GatewayError } from '../../errors.ts';
+import { writeJson } from '../../protocol/json-text.ts';
+import type { Logger } from '../logger.ts';
+import { addToChain, CHAIN_START, type ChainHead } from './audit-chain.ts';
+import { AuditFile } from './audit-file.ts';
+
+export interface AuditLogOptions {
+  readonly path: string;
+  readonly key: string | undefined;
+  readonly onFailure: 'refuse' | 'continue';
+  /** A file of this size is set aside; 0: never. */
+  readonly maxBytes: number;
+  readonly version: string;
+  readonly logger: Logger;
+  /** Masks registered secrets in a finished record. */
+  redact(text: string): string;
+  onDropped(): void;
+}
+
+export interface AuditLog {
+  /** @throws GatewayError audit-unavailable where calls must be on record and cannot be */
+  requireWritable(): void;
+  /** Queues a record; dropped, and counted, where the queue is full. */
+  write(record: object): void;
+  readonly queued: number;
+  readonly healthy: boolean;
+  /** Writes what is queued, as far as that is possible, and gives the file up. */
+  close(): Promise<void>;
+}
+
+/** Records that may wait; at some 700 bytes each this is a few megabytes. */
+const MAX_QUEUED = 10_000;
+const FLUSH_AFTER_MS = 100;
+const RETRY_AFTER_MS = 1_000;
+const HEAD_EVERY_MS = 60_000;
+const CLOSING_TIMEOUT_MS = 2_000;
+
+/** @throws Error where the file cannot be had: who wants a record of every call does not want to start without */
+export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> {
+  const { file, head, tornBytes } = await AuditFile.open(options.path);
+  const log = new FileAuditLog(options, file, head);
+  log.write({ ...stamp(), kind: 'start', version: options.version, pid: process.pid });
+  if (tornBytes > 0) log.write({ ...stamp(), kind: 'torn', bytes: tornBytes });
+  return log;
+}
+
+class FileAuditLog implements AuditLog {
+  readonly #options: AuditLogOptions;
+  readonly #file: AuditFile;
+  readonly #closing = new AbortController();
+  #head: ChainHead;
+  #queue: object[] = [];
+  #flushing: Promise<void> | undefined;
+  #healthy = true;
+  /** Since the last record that was written. */
+  #dropped = 0;
+  readonly #headTimer: NodeJS.Timeout;
+
+  constructor(options: AuditLogOptions, file: AuditFile, head: ChainHead | undefined) {
+    this.#options = options;
+    this.#file = file;
+    this.#head = head ?? { seq: 0, hash: CHAIN_START };
+    // Where the log goes elsewhere, a tail that is cut off from the file shows there.
+    this.#headTimer = setInterval(() => this.#tellHead(), HEAD_EVERY_MS).unref();
+  }
+
+  get queued(): number {
+    return this.#queue.length;
+  }
+
+  get healthy(): boolean {
+    return this.#healthy && this.#queue.length < MAX_QUEUED;
+  }
+
+  requireWritable(): void {
+    if (this.healthy || this.#options.onFailure === 'continue') return;
+    throw new GatewayError('audit-unavailable', { retryAfterMs: RETRY_AFTER_MS });
+  }
+
+  write(record: object): void {
+    if (this.#queue.length >= MAX_QUEUED) {
+      this.#dropped += 1;
+      this.#options.onDropped();
+      return;
+    }
+    this.#queue.push(record);
+    this.#flushing ??= this.#flush().finally(() => {
+      this.#flushing = undefined;
+    });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#headTimer);
+    this.write({ ...stamp(), kind: 'stop' });
+    this.#closing.abort();
+    const patience = new AbortController();
+    await Promise.race([this.#flushing, delay(CLOSING_TIMEOUT_MS, undefined, { signal: patience.signal })]);
+    patience.abort();
+    this.#tellHead();
+    if (this.#queue.length > 0) {
+      this.#options.logger.error(
+        { records: this.#queue.length },
+        'audit records were lost: they could not be written',
+      );
+    }
+    await this.#file.close();
+  }
+
+  /** One at a time, so that records stand in the order in which they came. */
+  async #flush(): Promise<void> {
+    while (this.#queue.length > 0) {
+      await this.#pause(FLUSH_AFTER_MS);
+      const batch = this.#queue.slice();
+      try {
+        await this.#append(batch);
+        this.#queue = this.#queue.slice(batch.length);
+        this.#recovered();
+      } catch (thrown) {
+        this.#failed(thrown);
+        if (this.#closing.signal.aborted) return;
+        await this.#pause(RETRY_AFTER_MS);
+      }
+    }
+  }
+
+  /** The chain goes on only when all of it is on the disk. */
+  async #append(batch: readonly object[]): Promise<void> {
+    let head = this.#head;
+    let text = '';
+    for (const record of batch) {
+      const link = addToChain(head, this.#options.redact(writeJson(record)), this.#options.key);
+      text += `${link.line}\n`;
+      head = link.head;
+    }
+    await this.#file.append(text);
+    this.#head = head;
+    const { maxBytes } = this.#options;
+    if (maxBytes > 0 && this.#file.bytes >= maxBytes) await this.#rotate();
+  }
+
+  /** A file that cannot be set aside grows on: that is no reason to lose a record. */
+  async #rotate(): Promise<void> {
+    const suffix = `${new Date().toISOString().replaceAll(':', '-')}-${this.#head.seq}`;
+    try {
+      await this.#file.rotate(suffix);
+      this.#tellHead();
+    } catch (thrown) {
+      this.#options.logger.warn({ err: thrown }, 'the audit log could not be set aside');
+    }
+  }
+
+  #failed(thrown: unknown): void {
+    if (this.#healthy) this.#options.logger.error({ err: thrown }, 'the audit log cannot be written');
+    this.#healthy = false;
+  }
+
+  #recovered(): void {
+    if (!this.#healthy) this.#options.logger.info('the audit log is written again');
+    this.#healthy = true;
+    if (this.#dropped === 0) return;
+    this.#queue.push({ ...stamp(), kind: 'gap', dropped: this.#dropped });
+    this.#dropped = 0;
+  }
+
+  #tellHead(): void {
+    this.#options.logger.info({ auditSeq: this.#head.seq, auditHead: this.#head.hash }, 'audit head');
+  }
+
+  #pause(durationMs: number): Promise<void> {
+    return delay(durationMs, undefined, { signal: this.#closing.signal, ref: false }).catch(() => undefined);
+  }
+}
+
+/** What every record begins with. */
+export function stamp(now: Date = new Date()): { time: string } {
+  return { time: now.toISOString() };
+}

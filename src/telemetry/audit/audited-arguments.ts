@@ -1,0 +1,68 @@
+// What the audit log keeps of a call's arguments: a digest by which two calls can be compared, their names, all of
+// them with what looks like a secret taken out, or nothing.
+import { createHash, createHmac } from 'node:crypto';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  rawNumber,
+  writeJson,
+} from '../../protocol/json-text.ts';
+
+export type ArgumentsKept = 'digest' | 'keys' | 'full' | 'none';
+
+export interface AuditedArgumentsOptions {
+  readonly kept: ArgumentsKept;
+  /** Keys the digest: without it, whoever guesses the arguments can tell. */
+  readonly key: string | undefined;
+}
+
+/** Members of any depth whose values are never written. */
+const SECRET_MEMBER =
+  /passw(?:or)?d|passphrase|secret|token|credential|authorization|cookie|api[-_]?key|private[-_]?key|otp|pin$/i;
+const MASK = '[redacted]';
+/** Beyond it a record would be longer than what it tells of. */
+const MAX_FULL_CHARACTERS = 16_384;
+const MAX_KEYS = 100;
+
+/** The members that go into the record; none where the call has no arguments, or none are kept. */
+export function auditedArguments(
+  args: JsonValue | undefined,
+  { kept, key }: AuditedArgumentsOptions,
+): { readonly arguments?: string | readonly string[] | JsonValue } {
+  if (args === undefined || kept === 'none') return {};
+  if (kept === 'digest') return { arguments: digestOf(args, key) };
+  if (kept === 'keys') return { arguments: keysOf(args) };
+  const text = writeJson(withoutSecrets(args));
+  if (text.length > MAX_FULL_CHARACTERS) return { arguments: digestOf(args, key) };
+  return { arguments: withoutSecrets(args) };
+}
+
+/** Of the canonical text (members sorted by name), so that the order in which a client writes them is of no matter. */
+function digestOf(args: JsonValue, key: string | undefined): string {
+  const hash = key === undefined ? createHash('sha256') : createHmac('sha256', key);
+  // The same key makes the hashes of the chain: what callers choose must never be one.
+  const text = key === undefined ? canonical(args) : `arguments ${canonical(args)}`;
+  return `${key === undefined ? 'sha256' : 'hmac-sha256'}:${hash.update(text).digest('hex')}`;
+}
+
+function canonical(value: JsonValue | undefined): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (!isJsonObject(value)) return rawNumber(value) ?? writeJson(value ?? null);
+  const members = Object.keys(value).sort();
+  return `{${members.map((name) => `${writeJson(name)}:${canonical(value[name])}`).join()}}`;
+}
+
+function keysOf(args: JsonValue): string[] {
+  return isJsonObject(args) ? Object.keys(args).slice(0, MAX_KEYS).sort() : [];
+}
+
+function withoutSecrets(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (!isJsonObject(value)) return value;
+  const kept: JsonObject = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== undefined) kept[name] = SECRET_MEMBER.test(name) ? MASK : withoutSecrets(member);
+  }
+  return kept;
+}
