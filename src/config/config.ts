@@ -2,6 +2,7 @@
 // milliseconds, sizes bytes. `load` makes it from a file; `schema` describes the file.
 
 import type { AccessConfig } from './access-config.ts';
+import type { AuditConfig } from './audit-config.ts';
 import type { AuthConfig } from './auth-config.ts';
 import type { LimitConfig, RedisConfig } from './limits-config.ts';
 import type { PersonalEnv } from './personal-value.ts';
@@ -101,6 +102,8 @@ export interface GatewayConfig {
   readonly limits: readonly LimitConfig[];
   /** Undefined: what replicas would share is kept in process. */
   readonly redis: RedisConfig | undefined;
+  /** Undefined: no record is kept. */
+  readonly audit: AuditConfig | undefined;
   readonly trustedProxies: readonly string[];
   readonly origins: readonly string[];
   readonly hosts: readonly string[];

@@ -1,5 +1,4 @@
 // Keys of `gateway` whose capability is not built yet: their shape is promised, their use refused.
-import { Type } from 'typebox';
 import { choice, integer, LATER, later, section, text } from './schema-kinds.ts';
 
 const secretText = (description: string) => text({ description, secret: true });
@@ -38,23 +37,6 @@ export const laterGatewayKeys = {
     section(
       { key: secretText('Required. PEM file of the private key.') },
       { description: 'Signs who calls, for servers with `auth: {type: identity}`. Default: none.' },
-    ),
-  ),
-  audit: later(
-    section(
-      {
-        file: text({ description: 'Required. JSON lines, one record a call; relative to this file.' }),
-        key: Type.Optional(secretText('Keys the chain of records and their digests. Default: plain hashes.')),
-        arguments: choice(['digest', 'keys', 'full', 'none'], {
-          description: 'What is kept of arguments. Danger: full keeps what people typed.',
-          default: 'digest',
-        }),
-        onFailure: choice(['refuse', 'continue'], {
-          description: 'Whether calls go on while nothing can be written.',
-          default: 'refuse',
-        }),
-      },
-      { description: 'A record of every call. Default: none.' },
     ),
   ),
   pins: later(

@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { accessSchema } from './access-schema.ts';
 import { HOST_PATTERN } from './addresses.ts';
+import { auditSchema } from './audit-schema.ts';
 import { authSchema } from './auth-schema.ts';
 import { limitsSchema, redisSchema } from './limits-schema.ts';
 import {
@@ -278,6 +279,7 @@ export const gatewayKeys = {
   access: Type.Optional(accessSchema),
   limits: limitsSchema,
   redis: Type.Optional(redisSchema),
+  audit: Type.Optional(auditSchema),
   ...stateKeys,
   ...viewKeys,
   ...hostKeys,

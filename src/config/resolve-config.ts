@@ -2,6 +2,7 @@
 // paths, slugs.
 import { resolve } from 'node:path';
 import type { AccessConfig } from './access-config.ts';
+import type { AuditConfig } from './audit-config.ts';
 import type { AuthConfig } from './auth-config.ts';
 import { parseByteSize } from './byte-size.ts';
 import type { Config, GatewayConfig, ServerConfig } from './config.ts';
@@ -25,7 +26,7 @@ export function resolveConfig({ file, folder, pem, secrets }: ResolveInput): Con
   const servers = Object.entries(file.mcpServers)
     .filter(([, entry]) => !entry.disabled)
     .map(([name, entry]) => resolveServer(name, entry, { folder, pem }));
-  return { servers, gateway: resolveGateway(file.gateway, pem), secrets };
+  return { servers, gateway: resolveGateway(file.gateway, { folder, pem }), secrets };
 }
 
 type Surroundings = Pick<ResolveInput, 'folder' | 'pem'>;
@@ -89,7 +90,7 @@ function withoutUserinfo(url: string, headers: ServerEntry['headers']) {
   return { url: parsed.href, headers: { ...headers, authorization } };
 }
 
-function resolveGateway(section: GatewaySection, pem: ResolveInput['pem']): GatewayConfig {
+function resolveGateway(section: GatewaySection, { folder, pem }: Surroundings): GatewayConfig {
   const { listen, admin, sessions, parked, lists, outbound, drain } = section;
   const { host, port } = listen;
   return {
@@ -105,6 +106,7 @@ function resolveGateway(section: GatewaySection, pem: ResolveInput['pem']): Gate
     access: section.access && resolveAccess(section.access),
     limits: section.limits.map((limit) => resolveLimit(limit, section.redis !== undefined)),
     redis: section.redis && resolveRedis(section.redis),
+    audit: section.audit && resolveAudit(section.audit, folder),
     trustedProxies: section.trustedProxies,
     origins: section.origins,
     hosts: lowerCase(section.hosts),
@@ -177,6 +179,13 @@ function resolveLimit(limit: GatewaySection['limits'][number], isShared: boolean
 
 function resolveRedis({ url, keyPrefix, timeout }: NonNullable<GatewaySection['redis']>): RedisConfig {
   return { url, keyPrefix, timeoutMs: milliseconds(timeout) };
+}
+
+function resolveAudit(
+  { file, key, maxSize, ...rest }: NonNullable<GatewaySection['audit']>,
+  folder: string,
+): AuditConfig {
+  return { ...rest, path: resolve(folder, file), key, maxBytes: bytes(maxSize) };
 }
 
 function texts(tls: ServerEntry['tls'], pem: ResolveInput['pem']) {

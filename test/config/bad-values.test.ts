@@ -151,7 +151,7 @@ testBadConfigs('a value of the wrong kind says what is expected', [
   },
 ]);
 
-const GATEWAY_LATER = ['replica', 'identity', 'audit', 'pins'];
+const GATEWAY_LATER = ['replica', 'identity', 'pins'];
 const SERVER_LATER = ['tools', 'auth', 'overrides', 'warm', 'resources', 'user', 'group'];
 
 testBadConfigs('a key whose capability comes later is refused, whatever it holds', [

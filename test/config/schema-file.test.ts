@@ -205,6 +205,7 @@ const DESIGNED = [
       'audit.key',
       'audit.arguments',
       'audit.onFailure',
+      'audit.maxSize',
       'log.level',
       'identity.key',
     ],

@@ -89,6 +89,7 @@ function edgeConfig(overrides: Partial<GatewayConfig> = {}): GatewayConfig {
     limits: [],
     processes: { max: 100, maxPerPrincipal: 100 },
     redis: undefined,
+    audit: undefined,
     trustedProxies: [],
     origins: [],
     hosts: [],

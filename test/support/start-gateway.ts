@@ -162,6 +162,7 @@ function gatewayConfig(changes: Partial<GatewayConfig>): GatewayConfig {
     access: EVERYTHING_FOR_EVERYONE,
     limits: [],
     redis: undefined,
+    audit: undefined,
     trustedProxies: [],
     origins: [],
     hosts: [],

@@ -1,6 +1,7 @@
 // The audit log: records go into a bounded queue, from there in batches to the file, in one chain. While nothing can
 // be written, it says so, and calls that must be on record are refused (`audit.onFailure`).
 import { setTimeout as delay } from 'node:timers/promises';
+import type { AuditConfig } from '../../config/audit-config.ts';
 import { GatewayError } from '../../errors.ts';
 import { writeJson } from '../../protocol/json-text.ts';
 import type { Logger } from '../logger.ts';
@@ -8,11 +9,7 @@ import { addToChain, CHAIN_START, type ChainHead } from './audit-chain.ts';
 import { AuditFile } from './audit-file.ts';
 
 export interface AuditLogOptions {
-  readonly path: string;
-  readonly key: string | undefined;
-  readonly onFailure: 'refuse' | 'continue';
-  /** A file of this size is set aside; 0: never. */
-  readonly maxBytes: number;
+  readonly config: AuditConfig;
   readonly version: string;
   readonly logger: Logger;
   /** Masks registered secrets in a finished record. */
@@ -21,6 +18,12 @@ export interface AuditLogOptions {
 }
 
 export interface AuditLog {
+  /**
+   * Takes the file up where its chain ends.
+   *
+   * @throws Error where it cannot be had: who wants a record of every call does not want to start without
+   */
+  open(): Promise<void>;
   /** @throws GatewayError audit-unavailable where calls must be on record and cannot be */
   requireWritable(): void;
   /** Queues a record; dropped, and counted, where the queue is full. */
@@ -38,33 +41,24 @@ const RETRY_AFTER_MS = 1_000;
 const HEAD_EVERY_MS = 60_000;
 const CLOSING_TIMEOUT_MS = 2_000;
 
-/** @throws Error where the file cannot be had: who wants a record of every call does not want to start without */
-export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> {
-  const { file, head, tornBytes } = await AuditFile.open(options.path);
-  const log = new FileAuditLog(options, file, head);
-  log.write({ ...stamp(), kind: 'start', version: options.version, pid: process.pid });
-  if (tornBytes > 0) log.write({ ...stamp(), kind: 'torn', bytes: tornBytes });
-  return log;
+export function createAuditLog(options: AuditLogOptions): AuditLog {
+  return new FileAuditLog(options);
 }
 
 class FileAuditLog implements AuditLog {
   readonly #options: AuditLogOptions;
-  readonly #file: AuditFile;
   readonly #closing = new AbortController();
-  #head: ChainHead;
+  #file: AuditFile | undefined;
+  #head: ChainHead = { seq: 0, hash: CHAIN_START };
   #queue: object[] = [];
   #flushing: Promise<void> | undefined;
-  #healthy = true;
+  #healthy = false;
   /** Since the last record that was written. */
   #dropped = 0;
-  readonly #headTimer: NodeJS.Timeout;
+  #headTimer: NodeJS.Timeout | undefined;
 
-  constructor(options: AuditLogOptions, file: AuditFile, head: ChainHead | undefined) {
+  constructor(options: AuditLogOptions) {
     this.#options = options;
-    this.#file = file;
-    this.#head = head ?? { seq: 0, hash: CHAIN_START };
-    // Where the log goes elsewhere, a tail that is cut off from the file shows there.
-    this.#headTimer = setInterval(() => this.#tellHead(), HEAD_EVERY_MS).unref();
   }
 
   get queued(): number {
@@ -75,8 +69,20 @@ class FileAuditLog implements AuditLog {
     return this.#healthy && this.#queue.length < MAX_QUEUED;
   }
 
+  async open(): Promise<void> {
+    const { config, version } = this.#options;
+    const { file, head, tornBytes } = await AuditFile.open(config.path);
+    this.#file = file;
+    this.#head = head ?? this.#head;
+    this.#healthy = true;
+    // Where the log goes elsewhere, a tail that is cut off from the file shows there.
+    this.#headTimer = setInterval(() => this.#tellHead(), HEAD_EVERY_MS).unref();
+    this.write({ ...stamp(), kind: 'start', version, pid: process.pid });
+    if (tornBytes > 0) this.write({ ...stamp(), kind: 'torn', bytes: tornBytes });
+  }
+
   requireWritable(): void {
-    if (this.healthy || this.#options.onFailure === 'continue') return;
+    if (this.healthy || this.#options.config.onFailure === 'continue') return;
     throw new GatewayError('audit-unavailable', { retryAfterMs: RETRY_AFTER_MS });
   }
 
@@ -87,12 +93,16 @@ class FileAuditLog implements AuditLog {
       return;
     }
     this.#queue.push(record);
-    this.#flushing ??= this.#flush().finally(() => {
+    const file = this.#file;
+    if (file === undefined) return;
+    this.#flushing ??= this.#flush(file).finally(() => {
       this.#flushing = undefined;
     });
   }
 
   async close(): Promise<void> {
+    const file = this.#file;
+    if (file === undefined || this.#closing.signal.aborted) return;
     clearInterval(this.#headTimer);
     this.write({ ...stamp(), kind: 'stop' });
     this.#closing.abort();
@@ -106,16 +116,16 @@ class FileAuditLog implements AuditLog {
         'audit records were lost: they could not be written',
       );
     }
-    await this.#file.close();
+    await file.close();
   }
 
   /** One at a time, so that records stand in the order in which they came. */
-  async #flush(): Promise<void> {
+  async #flush(file: AuditFile): Promise<void> {
     while (this.#queue.length > 0) {
       await this.#pause(FLUSH_AFTER_MS);
       const batch = this.#queue.slice();
       try {
-        await this.#append(batch);
+        await this.#append(file, batch);
         this.#queue = this.#queue.slice(batch.length);
         this.#recovered();
       } catch (thrown) {
@@ -127,25 +137,25 @@ class FileAuditLog implements AuditLog {
   }
 
   /** The chain goes on only when all of it is on the disk. */
-  async #append(batch: readonly object[]): Promise<void> {
+  async #append(file: AuditFile, batch: readonly object[]): Promise<void> {
+    const { config } = this.#options;
     let head = this.#head;
     let text = '';
     for (const record of batch) {
-      const link = addToChain(head, this.#options.redact(writeJson(record)), this.#options.key);
+      const link = addToChain(head, this.#options.redact(writeJson(record)), config.key);
       text += `${link.line}\n`;
       head = link.head;
     }
-    await this.#file.append(text);
+    await file.append(text);
     this.#head = head;
-    const { maxBytes } = this.#options;
-    if (maxBytes > 0 && this.#file.bytes >= maxBytes) await this.#rotate();
+    if (config.maxBytes > 0 && file.bytes >= config.maxBytes) await this.#rotate(file);
   }
 
   /** A file that cannot be set aside grows on: that is no reason to lose a record. */
-  async #rotate(): Promise<void> {
+  async #rotate(file: AuditFile): Promise<void> {
     const suffix = `${new Date().toISOString().replaceAll(':', '-')}-${this.#head.seq}`;
     try {
-      await this.#file.rotate(suffix);
+      await file.rotate(suffix);
       this.#tellHead();
     } catch (thrown) {
       this.#options.logger.warn({ err: thrown }, 'the audit log could not be set aside');

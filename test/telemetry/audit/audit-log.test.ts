@@ -7,7 +7,8 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type AuditLog, type AuditLogOptions, openAuditLog } from '../../../src/telemetry/audit/audit-log.ts';
+import type { AuditConfig } from '../../../src/config/audit-config.ts';
+import { type AuditLog, createAuditLog } from '../../../src/telemetry/audit/audit-log.ts';
 import { verifyAudit } from '../../../src/telemetry/audit/verify-audit.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -25,19 +26,17 @@ interface Heads {
   readonly lines: { readonly auditHead?: string; readonly msg: string }[];
 }
 
-function open(path: string, heads: Heads, changes: Partial<AuditLogOptions> = {}): Promise<AuditLog> {
+async function open(path: string, heads: Heads, changes: Partial<AuditConfig> = {}): Promise<AuditLog> {
   const destination = { write: (line: string) => void heads.lines.push(JSON.parse(line)) };
-  return openAuditLog({
-    path,
-    key: KEY,
-    onFailure: 'refuse',
-    maxBytes: 0,
+  const log = createAuditLog({
+    config: { path, key: KEY, arguments: 'digest', onFailure: 'refuse', maxBytes: 0, ...changes },
     version: '1.2.3',
     logger: createLogger({ level: 'debug', secrets: [], destination }),
     redact: (text) => text,
     onDropped: () => {},
-    ...changes,
   });
+  await log.open();
+  return log;
 }
 
 const verdictOf = (files: readonly string[], expectedHead?: string) =>
