@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The process: arguments in, exit code out. Everything else is elsewhere.
 import { parseArguments } from './cli/arguments.ts';
+import { auditVerify } from './cli/audit-verify.ts';
 import { check } from './cli/check.ts';
 import { doctor } from './cli/doctor.ts';
 import { explain } from './cli/explain.ts';
@@ -23,6 +24,8 @@ async function run(): Promise<number> {
       return doctor({ stderr });
     case 'explain':
       return explain({ ...command, env, stdout, stderr });
+    case 'audit verify':
+      return auditVerify({ ...command, stdout, stderr });
     case 'help':
       stdout.write(HELP);
       return 0;

@@ -12,19 +12,29 @@ export type Command =
       readonly from: { readonly kind: 'token' | 'claims'; readonly file: string };
       readonly target: string | undefined;
     }
+  | {
+      readonly kind: 'audit verify';
+      /** The oldest first. */
+      readonly files: readonly string[];
+      readonly head: string | undefined;
+      /** The file that holds the key. */
+      readonly keyFile: string | undefined;
+    }
   | { readonly kind: 'version' | 'help' }
   /** Exit code 2. */
   | { readonly kind: 'mistake'; readonly message: string };
 
 export const DEFAULT_CONFIG_FILE = 'config/portico.yaml';
 
-const COMMANDS = ['serve', 'check', 'doctor', 'explain'] as const;
+const COMMANDS = ['serve', 'check', 'doctor', 'explain', 'audit'] as const;
 const OPTIONS = {
   config: { type: 'string', short: 'c' },
   host: { type: 'string' },
   port: { type: 'string' },
   token: { type: 'string' },
   claims: { type: 'string' },
+  head: { type: 'string' },
+  key: { type: 'string' },
   version: { type: 'boolean', short: 'v' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -83,10 +93,11 @@ function commandFor(
     const message = `there is no command ${word}${close === undefined ? '' : `; did you mean ${close}?`}`;
     return { kind: 'mistake', message };
   }
-  const unwanted = kind === 'explain' ? words[2] : extra;
-  if (unwanted !== undefined) return { kind: 'mistake', message: `${kind} takes no argument ${unwanted}` };
   const misplaced = [...given.keys()].find((name) => !TAKES[kind].includes(name));
   if (misplaced !== undefined) return { kind: 'mistake', message: `${kind} takes no --${misplaced}` };
+  if (kind === 'audit') return auditCommand(words, given);
+  const unwanted = kind === 'explain' ? words[2] : extra;
+  if (unwanted !== undefined) return { kind: 'mistake', message: `${kind} takes no argument ${unwanted}` };
 
   const file = given.get('config') ?? (env.PORTICO_CONFIG || DEFAULT_CONFIG_FILE);
   if (kind === 'explain') return explainCommand(file, given, extra);
@@ -98,7 +109,19 @@ const TAKES: Readonly<Record<(typeof COMMANDS)[number], readonly OptionName[]>> 
   check: ['config'],
   doctor: ['config'],
   explain: ['config', 'token', 'claims'],
+  audit: ['head', 'key'],
 };
+
+function auditCommand(
+  [, verb, ...files]: readonly string[],
+  given: ReadonlyMap<OptionName, string>,
+): Command {
+  if (verb !== 'verify')
+    return { kind: 'mistake', message: 'the only command of audit is audit verify FILE...' };
+  if (files.length === 0)
+    return { kind: 'mistake', message: 'audit verify needs the files, the oldest first' };
+  return { kind: 'audit verify', files, head: given.get('head'), keyFile: given.get('key') };
+}
 
 function explainCommand(
   file: string,

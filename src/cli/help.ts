@@ -9,6 +9,8 @@ Usage
   portico doctor [--config FILE]                          check, then reach everything (not available yet)
   portico explain --token FILE|--claims FILE [TARGET] [--config FILE]
                                                           what a caller sees, and which rule decides
+  portico audit verify FILE... [--key FILE] [--head HASH]
+                                                          whether audit files, the oldest first, are whole
   portico --version
   portico --help
 
@@ -19,6 +21,8 @@ Options
       --port N        listen on this port in place of gateway.listen.port; 0 takes a free one
       --token FILE    the caller's access token, or API key
       --claims FILE   what such a token says, as JSON
+      --key FILE      the file that holds audit.key
+      --head HASH     the last auditHead of the log, which no record may be missing before
 
 Exit codes
   0  done, or stopped in order     1  the config is wrong, or serving failed     2  the command is wrong
