@@ -112,6 +112,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await sessions.close();
     await publicServer.close();
     await adminServer?.close();
+    await lasting.guardian.close();
     await store.close();
     await editions.close();
   }

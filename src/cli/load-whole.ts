@@ -3,7 +3,11 @@ import { judgeAccess } from '../access/judge-access.ts';
 import { judgeLimits } from '../access/judge-limits.ts';
 import { judgeToolsets } from '../access/judge-toolsets.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
+import { judgeContainment } from '../servers/stdio/judge-containment.ts';
 
 export function loadWhole(file: string, options: Omit<LoadOptions, 'judges'>): Promise<LoadedConfig> {
-  return loadConfig(file, { ...options, judges: [judgeAccess, judgeLimits, judgeToolsets] });
+  return loadConfig(file, {
+    ...options,
+    judges: [judgeAccess, judgeLimits, judgeToolsets, judgeContainment],
+  });
 }

@@ -60,6 +60,21 @@ export interface StdioServerConfig extends ServerCommon {
   readonly personalEnv?: PersonalEnv | undefined;
   /** Absolute; the config file's folder when the file says nothing. */
   readonly cwd: string;
+  /** A process of one principal or session gets a home and a folder for temporary files of its own. */
+  readonly privateHome: boolean;
+  /** Undefined: those of Portico itself. */
+  readonly resources:
+    | {
+        readonly memoryBytes: number;
+        readonly cpuSeconds: number | undefined;
+        readonly openFiles: number | undefined;
+      }
+    | undefined;
+  /** Names or numbers; undefined: our own. */
+  readonly user: string | undefined;
+  readonly group: string | undefined;
+  /** Processes kept started for callers to come. */
+  readonly warm: number;
 }
 
 export interface HttpServerConfig extends ServerCommon {

@@ -43,6 +43,11 @@ function resolveServer(name: string, entry: ServerEntry, { folder, pem }: Surrou
       args: entry.args,
       env: { ...entry.env },
       cwd: resolve(folder, entry.cwd ?? '.'),
+      privateHome: entry.privateHome,
+      resources: entry.resources && resolveResources(entry.resources),
+      user: entry.user,
+      group: entry.group,
+      warm: entry.warm,
     };
   }
   return {
@@ -77,6 +82,10 @@ function commonPart(name: string, entry: ServerEntry) {
     queue: { max: entry.queue.max, timeoutMs: milliseconds(entry.queue.timeout) },
     maxMessageBytes: bytes(entry.maxMessage),
   };
+}
+
+function resolveResources({ memory, cpuSeconds, openFiles }: NonNullable<ServerEntry['resources']>) {
+  return { memoryBytes: bytes(memory), cpuSeconds, openFiles };
 }
 
 /** A user and password in the URL become a header, so that the URL itself can be shown. */

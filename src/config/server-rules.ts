@@ -34,7 +34,15 @@ export function misplacedKeys(entry: ServerEntry): string[] {
   const isStdio = serverTypeOf(entry) === 'stdio';
   const foreign = isStdio
     ? ({ headers: entry.headers, tls: entry.tls } as const)
-    : { args: entry.args, env: entry.env, cwd: entry.cwd };
+    : {
+        args: entry.args,
+        env: entry.env,
+        cwd: entry.cwd,
+        resources: entry.resources,
+        user: entry.user,
+        group: entry.group,
+        warm: entry.warm === 0 ? undefined : [entry.warm],
+      };
   return Object.entries(foreign)
     .filter(([, value]) => value !== undefined && Object.keys(value).length > 0)
     .map(([key]) => key);

@@ -10,11 +10,17 @@ import {
   later,
   list,
   map,
+  SPELLING,
   section,
   standingSection,
   text,
 } from './schema-kinds.ts';
 import { serverAuthSchema } from './server-auth-schema.ts';
+
+/** Names and numbers alike. */
+function account(notes: Parameters<typeof text>[0]) {
+  return Object.assign(text(notes), { [SPELLING]: true as const });
+}
 
 const CLIENT_FEATURE = ['allow', 'deny'] as const;
 
@@ -184,6 +190,59 @@ const boundKeys = {
   }),
 };
 
+const hostingKeys = {
+  privateHome: flag({
+    description:
+      'Gives each process of one person or session a HOME and TMPDIR of its own, empty and removed with it, unless ' +
+      '`env` names others; downloads of npx and uvx stay shared. Danger: with false, what one person leaves in the ' +
+      'home folder the next one finds.',
+    default: true,
+  }),
+  warm: integer({
+    description:
+      'Processes kept started for people or sessions to come, where they do not share one. Each counts against ' +
+      '`maxLinks`, and gives way when there is no place left.',
+    default: 0,
+    minimum: 0,
+  }),
+  resources: Type.Optional(
+    section(
+      {
+        memory: byteSize({
+          description:
+            'Memory that one process may write to (RLIMIT_DATA). Node itself needs some 700mb of it. Danger: each ' +
+            'process of the server has as much.',
+          default: '1gb',
+        }),
+        cpuSeconds: Type.Optional(
+          integer({
+            description: 'CPU time of one process, then it is killed. Default: no limit.',
+            minimum: 1,
+          }),
+        ),
+        openFiles: Type.Optional(
+          integer({ description: 'Open files of one process. Default: no limit.', minimum: 3 }),
+        ),
+      },
+      {
+        description:
+          'Limits that the kernel puts on each process of the server, set with prlimit (Linux). For docker, give it ' +
+          'its own in `args`. Default: none.',
+      },
+    ),
+  ),
+  user: Type.Optional(
+    account({
+      description:
+        'User to run the server as, by name or number; Portico has to run as root. Default: our own. Danger: as root, ' +
+        'a server without it is root too.',
+    }),
+  ),
+  group: Type.Optional(
+    account({ description: 'Group to run it as. Default: that of `user`, else our own.' }),
+  ),
+};
+
 const laterKeys = {
   prefix: later(
     text({
@@ -230,21 +289,6 @@ const laterKeys = {
       { description: 'What to show in place of what the server says. Default: nothing.' },
     ),
   ),
-  warm: later(
-    integer({ description: 'Child processes kept started for callers to come.', default: 0, minimum: 0 }),
-  ),
-  resources: later(
-    section(
-      {
-        memory: Type.Optional(byteSize({ description: 'Address space.', default: '1gb' })),
-        cpuSeconds: Type.Optional(integer({ description: 'CPU time. Default: no limit.', minimum: 1 })),
-        openFiles: Type.Optional(integer({ description: 'Open files. Default: no limit.', minimum: 3 })),
-      },
-      { description: 'Limits that the host puts on the child. Default: none.' },
-    ),
-  ),
-  user: later(text({ description: 'User of the child, where Portico runs as root. Default: our own.' })),
-  group: later(text({ description: 'Group of the child, where Portico runs as root. Default: our own.' })),
 };
 
 export const serverSchema = section(
@@ -260,6 +304,7 @@ export const serverSchema = section(
     ...remoteKeys,
     ...linkKeys,
     ...boundKeys,
+    ...hostingKeys,
     ...laterKeys,
   },
   { description: 'One MCP server.' },

@@ -35,7 +35,7 @@ export class Edition {
 
   constructor({ config, lasting, current, before }: EditionOptions) {
     const { gateway } = config;
-    const { logger, identity, store, places } = lasting;
+    const { logger, identity, store, places, guardian } = lasting;
     const scopeImplies = gateway.access?.scopeImplies ?? {};
     const was = before?.config.gateway;
     this.config = config;
@@ -63,7 +63,7 @@ export class Edition {
     const hasAuth = gateway.auth !== undefined;
     const keepsAccess =
       isDeepStrictEqual(was?.access, gateway.access) && hasAuth === (was?.auth !== undefined);
-    const openTransport = transportOpener({ outbound: this.outbound, logger });
+    const openTransport = transportOpener({ outbound: this.outbound, logger, guardian });
     const serverOf = (server: ServerConfig) => {
       const known = before?.context.servers.get(server.slug);
       const isSame = server.type === 'stdio' || keepsOutbound;

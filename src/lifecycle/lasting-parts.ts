@@ -10,6 +10,7 @@ import { ServerCatalogue } from '../federation/server-catalogue.ts';
 import type { GatewayContext } from '../pipeline/gateway-context.ts';
 import type { ClientIdentity } from '../servers/peer.ts';
 import { ProcessPlaces } from '../servers/process-places.ts';
+import { Guardian } from '../servers/stdio/guardian.ts';
 import { createStore } from '../state/create-store.ts';
 import { MemorySessionStore } from '../state/memory-session-store.ts';
 import type { Store } from '../state/store.ts';
@@ -31,6 +32,7 @@ export interface LastingParts
   readonly store: Store;
   /** Of the child processes of all servers. */
   readonly places: ProcessPlaces;
+  readonly guardian: Guardian;
   /** Aborted when the gateway drains. */
   readonly ending: AbortController;
   /** Counts a request whose limits were counted here because the store did not answer. */
@@ -64,6 +66,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     identity: { name: 'portico', title: 'Portico', version },
     store: createStore(gateway, { logger, metrics }),
     places,
+    guardian: new Guardian(logger),
     sessions,
     catalogue,
     bridge: {

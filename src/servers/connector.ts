@@ -27,6 +27,8 @@ export interface LinkTerms {
   readonly offeredVersion?: string;
   /** On whose behalf, where the server sees that. */
   readonly caller?: Caller;
+  /** The link is one principal's, or one session's, alone. */
+  readonly personal?: boolean;
 }
 
 interface Wire extends WiredTransport {
@@ -74,8 +76,7 @@ export class Connector {
   }
 
   async #connectOnce(terms: LinkTerms, signal: AbortSignal): Promise<Connected> {
-    const { caller } = terms;
-    let wire = await this.#wire(this.#config, caller, signal);
+    let wire = await this.#wire(this.#config, terms, signal);
     try {
       let unanswered: UnansweredProbe | undefined;
       // HTTP+SSE is older than the modern era.
@@ -92,7 +93,7 @@ export class Connector {
         }
         if (!wire.transport.open) {
           await wire.transport.close();
-          wire = await this.#wire(this.#config, caller, signal);
+          wire = await this.#wire(this.#config, terms, signal);
         }
       }
       const { peer, wire: settled } = await this.#initialize(wire, terms, { signal, unanswered });
@@ -120,12 +121,18 @@ export class Connector {
       : undefined;
   }
 
-  async #wire(config: ServerConfig, caller: Caller | undefined, signal: AbortSignal): Promise<Wire> {
+  async #wire(config: ServerConfig, terms: LinkTerms, signal: AbortSignal): Promise<Wire> {
+    const { caller, personal = false } = terms;
     const inbox = new LinkInbox();
     const clock = startClock(this.#config.startTimeoutMs, signal);
     try {
       return {
-        ...(await this.#options.openTransport(config, { events: inbox, caller, signal: clock.signal })),
+        ...(await this.#options.openTransport(config, {
+          events: inbox,
+          caller,
+          personal,
+          signal: clock.signal,
+        })),
         inbox,
       };
     } finally {
@@ -146,7 +153,7 @@ export class Connector {
       if (this.#config.type !== 'http' || status === undefined || !OLDER_WIRE_STATUSES.has(status))
         throw thrown;
       await wire.transport.close();
-      const older = await this.#wire({ ...this.#config, type: 'sse' }, terms.caller, signal);
+      const older = await this.#wire({ ...this.#config, type: 'sse' }, terms, signal);
       try {
         return { peer: await this.#shakeHands(older, terms, { signal, unanswered: undefined }), wire: older };
       } catch (failure) {

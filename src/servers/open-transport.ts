@@ -5,6 +5,7 @@ import type { Caller } from './credentials/caller.ts';
 import { openHttpTransport } from './http/http-transport.ts';
 import type { Outbound } from './http/outbound.ts';
 import { openSseTransport } from './http/sse-transport.ts';
+import type { Guardian } from './stdio/guardian.ts';
 import { type StdioTimings, startStdioTransport } from './stdio/stdio-transport.ts';
 import type { ServerTransport, TransportEvents } from './transport.ts';
 
@@ -16,28 +17,38 @@ export interface WiredTransport {
   listen?(): void;
 }
 
+export interface TransportTerms {
+  readonly events: TransportEvents;
+  /** On whose behalf it is opened, where the server sees that. */
+  readonly caller?: Caller | undefined;
+  readonly signal: AbortSignal;
+  /** It is one principal's, or one session's, alone. */
+  readonly personal?: boolean;
+}
+
 /** `signal` bounds the opening alone. Only the deprecated HTTP+SSE wire takes long enough to need it. */
-export type OpenTransport = (
-  config: ServerConfig,
-  options: {
-    readonly events: TransportEvents;
-    /** On whose behalf it is opened, where the server sees that. */
-    readonly caller?: Caller | undefined;
-    readonly signal: AbortSignal;
-  },
-) => Promise<WiredTransport>;
+export type OpenTransport = (config: ServerConfig, options: TransportTerms) => Promise<WiredTransport>;
 
 export interface TransportOpenerOptions {
   readonly outbound: Outbound;
   readonly logger: Logger;
   readonly timings?: Partial<StdioTimings>;
+  readonly guardian?: Guardian;
 }
 
-export function transportOpener({ outbound, logger, timings = {} }: TransportOpenerOptions): OpenTransport {
-  return async (config, { events, signal }) => {
+export function transportOpener(options: TransportOpenerOptions): OpenTransport {
+  const { outbound, logger, timings = {}, guardian } = options;
+  return async (config, { events, signal, personal = false }) => {
     switch (config.type) {
       case 'stdio': {
-        const transport = await startStdioTransport(config, { events, logger, signal, timings });
+        const transport = await startStdioTransport(config, {
+          events,
+          logger,
+          signal,
+          timings,
+          personal,
+          guardian,
+        });
         return { transport, firstOutput: transport.firstOutput };
       }
       case 'http': {

@@ -137,7 +137,8 @@ export class Server {
   /** A link that belongs to one principal or one session. */
   ownLink(request: OwnLinkRequest): Promise<ServerLink> {
     const backoff = this.#ownerBackoffs.of(request.owner);
-    return this.#pool.acquire(request.key, (signal) => this.#open(request, { signal, backoff }), request);
+    const terms = { ...request, personal: true };
+    return this.#pool.acquire(request.key, (signal) => this.#open(terms, { signal, backoff }), request);
   }
 
   /** The link of that key if it is open now; asking starts nothing. */

@@ -25,6 +25,11 @@ test('a server and nothing else gets every default of the design', async (t) => 
         args: [],
         env: {},
         cwd: folder,
+        privateHome: true,
+        resources: undefined,
+        user: undefined,
+        group: undefined,
+        warm: 0,
         protocol: 'auto',
         isolation: 'auto',
         client: { roots: 'deny', sampling: 'allow', elicitation: 'allow' },
@@ -60,6 +65,7 @@ test('a server and nothing else gets every default of the design', async (t) => 
         maxPerPrincipal: 100,
         replay: { bytes: MIB, forMs: 5 * MINUTE },
       },
+      processes: { max: 256, maxPerPrincipal: Number.POSITIVE_INFINITY },
       parked: { timeoutMs: 5 * MINUTE, max: 1000, maxPerPrincipal: 20 },
       names: 'auto',
       lists: { timeoutMs: 10 * SECOND, ttlMs: 30 * SECOND },
@@ -93,6 +99,11 @@ mcpServers:
     cwd: work
     protocol: legacy
     isolation: principal
+    privateHome: false
+    warm: 2
+    resources: { cpuSeconds: 9 }
+    user: 1001
+    group: people
     client: { roots: [{ uri: file:///srv, name: srv }, { uri: file:///tmp }], sampling: deny, elicitation: deny }
     startTimeout: 250ms
     callTimeout: 1.5s
@@ -115,6 +126,7 @@ gateway:
   bodyLimit: 512KB
   maxBuffered: 1gb
   sessions: { idleTimeout: 1m, maxAge: 1s, max: 1, maxPerPrincipal: 2, replay: { bytes: 0b, for: 0s } }
+  processes: { max: 9, maxPerPrincipal: 3 }
   parked: { timeout: 1s, max: 1, maxPerPrincipal: 1 }
   lists: { timeout: 1s, ttl: 0s }
   toolsets: { few: [one/x] }
@@ -135,6 +147,8 @@ gateway:
   assert.equal(one.command, join(folder, 'bin/one'));
   assert.deepEqual([one.args, one.env, one.cwd], [['a', 'b c'], { A: '1', EMPTY: '' }, join(folder, 'work')]);
   assert.deepEqual([one.protocol, one.isolation], ['legacy', 'principal']);
+  assert.deepEqual([one.privateHome, one.warm, one.user, one.group], [false, 2, '1001', 'people']);
+  assert.deepEqual(one.resources, { memoryBytes: 1024 * MIB, cpuSeconds: 9, openFiles: undefined });
   assert.deepEqual(one.client, {
     roots: [{ uri: 'file:///srv', name: 'srv' }, { uri: 'file:///tmp' }],
     sampling: 'deny',
@@ -167,6 +181,7 @@ gateway:
       maxPerPrincipal: 2,
       replay: { bytes: 0, forMs: 0 },
     },
+    processes: { max: 9, maxPerPrincipal: 3 },
     parked: { timeoutMs: SECOND, max: 1, maxPerPrincipal: 1 },
     names: 'auto',
     lists: { timeoutMs: SECOND, ttlMs: 0 },

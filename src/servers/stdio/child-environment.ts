@@ -16,15 +16,17 @@ const INHERITED: ReadonlySet<string> = new Set([
   'TMP',
 ]);
 
+/** @param given stands over what is inherited and under what the entry declares, as a home of its own does */
 export function childEnvironment(
   declared: Readonly<Record<string, string>>,
+  given: Readonly<Record<string, string>> = {},
   ours: NodeJS.ProcessEnv = process.env,
 ): Record<string, string> {
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(ours)) {
     if (value !== undefined && isInherited(name) && !isShellFunction(value)) environment[name] = value;
   }
-  return { ...environment, ...declared };
+  return { ...environment, ...given, ...declared };
 }
 
 function isInherited(name: string): boolean {

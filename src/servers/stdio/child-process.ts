@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { StdioServerConfig } from '../../config/config.ts';
 import { GatewayError } from '../../errors.ts';
 import { childEnvironment } from './child-environment.ts';
+import type { Guardian } from './guardian.ts';
 import { ProcessGroup } from './process-group.ts';
 
 export interface StopTimings {
@@ -29,7 +30,19 @@ export interface ChildExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-type Launch = Pick<StdioServerConfig, 'command' | 'args' | 'env' | 'cwd'>;
+export interface Launch extends Pick<StdioServerConfig, 'command' | 'args' | 'env' | 'cwd'> {
+  /** Variables of ours, such as a home; what the entry declares stands over them. */
+  readonly given?: Readonly<Record<string, string>>;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+export interface ChildStartOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly timings?: StopTimings;
+  /** Ends the group should Portico be gone before it has. */
+  readonly guardian?: Guardian | undefined;
+}
 
 /**
  * Starts the process; resolves once it runs, which says nothing yet about whether it is any good.
@@ -38,12 +51,12 @@ type Launch = Pick<StdioServerConfig, 'command' | 'args' | 'env' | 'cwd'>;
  */
 export async function startChildProcess(
   launch: Launch,
-  { signal, timings = STOP_TIMINGS }: { signal?: AbortSignal | undefined; timings?: StopTimings } = {},
+  { signal, timings = STOP_TIMINGS, guardian }: ChildStartOptions = {},
 ): Promise<ChildProcess> {
   signal?.throwIfAborted();
   let child: ChildProcess;
   try {
-    child = await spawned(launch, timings);
+    child = await spawned(launch, timings, guardian);
   } catch (error) {
     throw await startFailure(launch, error as NodeJS.ErrnoException);
   }
@@ -66,16 +79,22 @@ export class ChildProcess {
 
   readonly #group: ProcessGroup;
   readonly #timings: StopTimings;
+  readonly #onGone: (() => void) | undefined;
   #hurry = new AbortController();
   #stopped: Promise<boolean> | undefined;
 
-  constructor(child: NodeChildProcess & { pid: number }, streams: Streams, timings: StopTimings) {
+  constructor(
+    child: NodeChildProcess & { pid: number },
+    streams: Streams,
+    { timings, onGone }: { timings: StopTimings; onGone: (() => void) | undefined },
+  ) {
     this.pid = child.pid;
     this.stdin = streams.stdin;
     this.stdout = streams.stdout;
     this.stderr = streams.stderr;
     this.#group = new ProcessGroup(child.pid);
     this.#timings = timings;
+    this.#onGone = onGone;
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => resolve({ code, signal }));
     });
@@ -110,6 +129,7 @@ export class ChildProcess {
     }
     // A process that left the group may still hold the other ends; ours must not keep the gateway running.
     for (const stream of [this.stdin, this.stdout, this.stderr]) stream.destroy();
+    this.#onGone?.();
     return gone;
   }
 
@@ -130,14 +150,17 @@ interface Streams {
   readonly stderr: Readable;
 }
 
-function spawned({ command, args, env, cwd }: Launch, timings: StopTimings): Promise<ChildProcess> {
+function spawned(launch: Launch, timings: StopTimings, guardian?: Guardian): Promise<ChildProcess> {
+  const { command, args, env, cwd, given, uid, gid } = launch;
   const child = spawn(command, args, {
     cwd,
-    env: childEnvironment(env),
+    env: childEnvironment(env, given),
     detached: true,
     shell: false,
     stdio: ['pipe', 'pipe', 'pipe'],
     windowsHide: true,
+    ...(uid === undefined ? {} : { uid }),
+    ...(gid === undefined ? {} : { gid }),
   });
   // A broken pipe is reported to the reader or writer of that moment; without a listener it would end the gateway.
   for (const emitter of [child, child.stdin, child.stdout, child.stderr]) emitter.on('error', () => {});
@@ -145,7 +168,9 @@ function spawned({ command, args, env, cwd }: Launch, timings: StopTimings): Pro
   const { promise, resolve, reject } = Promise.withResolvers<ChildProcess>();
   child.once('error', reject);
   if (pid !== undefined) {
-    const process = new ChildProcess(Object.assign(child, { pid }), { stdin, stdout, stderr }, timings);
+    const onGone = guardian?.watch({ kind: 'group', id: pid });
+    const pipes = { stdin, stdout, stderr };
+    const process = new ChildProcess(Object.assign(child, { pid }), pipes, { timings, onGone });
     child.once('spawn', () => resolve(process));
   }
   return promise;

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 export interface PrivateHome {
   /** To be put over what the process inherits, and under what its entry declares. */
   readonly env: Readonly<Record<string, string>>;
+  /** All of it. */
+  readonly folder: string;
   /** Removes it with all that is in it; idempotent, never rejects. */
   remove(): Promise<void>;
 }
@@ -16,12 +18,14 @@ export interface HomeOwner {
   readonly gid: number;
 }
 
-/** Of this process: one folder that holds them all, so that nothing is left where it is removed. */
+/** Of this process: one folder that holds them all, for as long as there is one. */
 let parent: Promise<string> | undefined;
+let homes = 0;
 
 /** @param owner the user that the process runs as, where that is not our own */
 export async function createPrivateHome(owner?: HomeOwner): Promise<PrivateHome> {
-  const folder = await mkdtemp(join(await parentFolder(), 'link-'));
+  homes += 1;
+  const folder = await newFolder();
   const folders = { home: join(folder, 'home'), tmp: join(folder, 'tmp') };
   for (const path of Object.values(folders)) await mkdir(path, { mode: 0o700 });
   if (owner !== undefined) {
@@ -29,6 +33,7 @@ export async function createPrivateHome(owner?: HomeOwner): Promise<PrivateHome>
   }
   let removed: Promise<void> | undefined;
   return {
+    folder,
     env: {
       ...(owner === undefined ? runnerCaches() : {}),
       HOME: folders.home,
@@ -37,18 +42,34 @@ export async function createPrivateHome(owner?: HomeOwner): Promise<PrivateHome>
       TMP: folders.tmp,
     },
     remove() {
-      // A process that dies may still be writing: what appears meanwhile is removed by the next try.
-      removed ??= rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
+      removed ??= removeHome(folder);
       return removed;
     },
   };
 }
 
-/** Removes the folder of them all; for the end of the process. */
-export async function removePrivateHomes(): Promise<void> {
-  const folder = await parent?.catch(() => undefined);
+/** A process that dies may still be writing: what appears meanwhile is removed by the next try. */
+async function removeHome(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
+  await forgetOne();
+}
+
+async function forgetOne(): Promise<void> {
+  homes -= 1;
+  if (homes > 0) return;
+  const last = parent;
   parent = undefined;
+  const folder = await last?.catch(() => undefined);
   if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => {});
+}
+
+async function newFolder(): Promise<string> {
+  try {
+    return await mkdtemp(join(await parentFolder(), 'link-'));
+  } catch (thrown) {
+    await forgetOne();
+    throw thrown;
+  }
 }
 
 function parentFolder(): Promise<string> {

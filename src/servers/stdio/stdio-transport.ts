@@ -16,8 +16,10 @@ import {
   type StopTimings,
   startChildProcess,
 } from './child-process.ts';
+import type { Guardian } from './guardian.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { OutputSampler } from './output-sample.ts';
+import { prepareLaunch } from './prepare-launch.ts';
 import { StderrLog } from './stderr-log.ts';
 import { type InboxStats, StdioInbox } from './stdio-inbox.ts';
 import { type QueuedFrame, WriteQueue } from './write-queue.ts';
@@ -33,6 +35,9 @@ export interface StdioTransportOptions {
   /** Aborts the start; once started, the transport is ended by `close`. */
   readonly signal?: AbortSignal | undefined;
   readonly timings?: Partial<StdioTimings>;
+  /** The process is one principal's, or one session's, alone. */
+  readonly personal?: boolean;
+  readonly guardian?: Guardian | undefined;
 }
 
 export interface StdioStats extends InboxStats {
@@ -54,21 +59,30 @@ const NEVER_CANCELLED: ReadonlySet<string> = new Set(['initialize', 'server/disc
  */
 export async function startStdioTransport(
   config: StdioServerConfig,
-  { events, logger, signal, timings: changed }: StdioTransportOptions,
+  { events, logger, signal, timings: changed, personal = false, guardian }: StdioTransportOptions,
 ): Promise<StdioTransport> {
   const timings = { ...TIMINGS, ...changed };
-  const child = await startChildProcess(config, { signal, timings });
-  return new StdioTransport(child, config, {
-    events,
-    logger: logger.child({ server: config.slug, pid: child.pid }),
-    outputDrainMs: timings.outputDrainMs,
-  });
+  const { launch, cleanUp } = await prepareLaunch(config, { personal, guardian });
+  try {
+    const child = await startChildProcess(launch, { signal, timings, guardian });
+    return new StdioTransport(child, config, {
+      events,
+      logger: logger.child({ server: config.slug, pid: child.pid }),
+      outputDrainMs: timings.outputDrainMs,
+      cleanUp,
+    });
+  } catch (thrown) {
+    await cleanUp();
+    throw thrown;
+  }
 }
 
 interface Wire {
   readonly events: TransportEvents;
   readonly logger: Logger;
   readonly outputDrainMs: number;
+  /** Once nothing is left of the process. */
+  cleanUp(): Promise<void>;
 }
 
 export class StdioTransport implements ServerTransport {
@@ -272,8 +286,9 @@ export class StdioTransport implements ServerTransport {
   }
 
   async #stop(atOnce: boolean): Promise<void> {
-    if (await this.#child.stop({ atOnce })) return;
-    this.#wire.logger.error('something of the process group of a server could not be killed');
+    const gone = await this.#child.stop({ atOnce });
+    await this.#wire.cleanUp();
+    if (!gone) this.#wire.logger.error('something of the process group of a server could not be killed');
   }
 
   #log(reason: string, what: string): void {

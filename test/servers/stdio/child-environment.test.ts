@@ -18,7 +18,7 @@ const OURS = {
 };
 
 test('F59: a child sees what it is given and what programs need, nothing else of ours', () => {
-  assert.deepEqual(childEnvironment({ API_KEY: 'declared' }, OURS), {
+  assert.deepEqual(childEnvironment({ API_KEY: 'declared' }, {}, OURS), {
     PATH: '/usr/bin',
     HOME: '/home/us',
     LANG: 'C.UTF-8',
@@ -30,8 +30,19 @@ test('F59: a child sees what it is given and what programs need, nothing else of
 });
 
 test('what is declared wins, be it empty', () => {
-  assert.deepEqual(childEnvironment({ PATH: '/opt/bin', HOME: '' }, { PATH: '/usr/bin', HOME: '/home/us' }), {
-    PATH: '/opt/bin',
-    HOME: '',
-  });
+  assert.deepEqual(
+    childEnvironment(
+      { PATH: '/opt/bin', HOME: '' },
+      { HOME: '/own' },
+      { PATH: '/usr/bin', HOME: '/home/us' },
+    ),
+    {
+      PATH: '/opt/bin',
+      HOME: '',
+    },
+  );
+});
+
+test('a home of its own stands over ours', () => {
+  assert.deepEqual(childEnvironment({}, { HOME: '/own' }, { HOME: '/home/us' }), { HOME: '/own' });
 });

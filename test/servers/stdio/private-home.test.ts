@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { createPrivateHome, removePrivateHomes } from '../../../src/servers/stdio/private-home.ts';
+import { createPrivateHome } from '../../../src/servers/stdio/private-home.ts';
 
 test('each home is its owner’s alone, and gone with all that was left in it', async () => {
   const [one, other] = [await createPrivateHome(), await createPrivateHome()];
@@ -18,19 +18,23 @@ test('each home is its owner’s alone, and gone with all that was left in it', 
   await other.remove();
 });
 
-test('the folder of all homes is removed at the end, and made anew when it is needed again', async () => {
-  const before = (await createPrivateHome()).env.HOME ?? '';
-  await removePrivateHomes();
-  assert.equal(existsSync(dirname(dirname(before))), false);
-  const after = await createPrivateHome();
-  assert.equal(existsSync(after.env.HOME ?? ''), true);
-  await removePrivateHomes();
+test('the folder of all homes goes with the last of them, and comes back with the next', async () => {
+  const [one, other] = [await createPrivateHome(), await createPrivateHome()];
+  const all = dirname(one.folder);
+  assert.equal(dirname(other.folder), all);
+  await one.remove();
+  assert.equal(existsSync(all), true);
+  await other.remove();
+  assert.equal(existsSync(all), false);
+  const next = await createPrivateHome();
+  assert.equal(existsSync(next.env.HOME ?? ''), true);
+  await next.remove();
 });
 
 test('what package runners have downloaded is shared, lest each person downloads it again', async () => {
-  const { env } = await createPrivateHome();
+  const { env, folder, remove } = await createPrivateHome();
   for (const name of ['npm_config_cache', 'UV_CACHE_DIR']) {
-    assert.ok(env[name] !== undefined && !env[name].startsWith(dirname(env.HOME ?? '')));
+    assert.ok(env[name] !== undefined && !env[name].startsWith(folder));
   }
-  await removePrivateHomes();
+  await remove();
 });
