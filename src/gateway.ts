@@ -76,7 +76,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const adminServer = await adminServerFor(config, { logger, metrics, status, isReady });
 
   function status(): unknown {
-    const { servers } = editions.current.context;
+    const { servers, shapes } = editions.current.context;
     return {
       version,
       uptimeSeconds: Math.round(process.uptime()),
@@ -84,7 +84,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       config: reloads.status,
       sessions: sessions.size,
       store: { kind: config.gateway.redis === undefined ? 'memory' : 'redis', available: store.available },
-      servers: Object.fromEntries([...servers].map(([slug, server]) => [slug, server.status()])),
+      servers: Object.fromEntries(
+        [...servers].map(([slug, server]) => [
+          slug,
+          { ...server.status(), ...shapes.of(slug).findings.status() },
+        ]),
+      ),
     };
   }
 

@@ -2,6 +2,7 @@
 // everything; where people do, nothing but what a rule grants.
 import { createHash } from 'node:crypto';
 import { type AccessConfig, NO_ACCESS } from '../config/access-config.ts';
+import type { JsonObject } from '../protocol/json-text.ts';
 import type { Principal } from './principal.ts';
 import { type Caller, RuledAccess } from './ruled-access.ts';
 import { compileRule, compileStepUps, concerns, type Rule, type StepUp } from './rules.ts';
@@ -12,6 +13,8 @@ export interface AccessPolicyOptions {
   /** Whether anybody signs in. */
   readonly hasAuth: boolean;
   readonly access: AccessConfig | undefined;
+  /** Annotations of a tool as the operator has them, for conditions; none without this. */
+  annotationsOf?(server: string, tool: string): JsonObject;
 }
 
 export interface AccessPolicy {
@@ -22,9 +25,14 @@ export interface AccessPolicy {
 }
 
 /** @throws Error where the config was not checked */
-export function createAccessPolicy({ hasAuth, access = NO_ACCESS }: AccessPolicyOptions): AccessPolicy {
-  return hasAuth ? new RuledPolicy(access) : { accessOf: () => OPEN_ACCESS, rulesFor: () => [] };
+export function createAccessPolicy(options: AccessPolicyOptions): AccessPolicy {
+  const { hasAuth, access = NO_ACCESS, annotationsOf = () => ({}) } = options;
+  return hasAuth
+    ? new RuledPolicy(access, annotationsOf)
+    : { accessOf: () => OPEN_ACCESS, rulesFor: () => [] };
 }
+
+type AnnotationsOf = NonNullable<AccessPolicyOptions['annotationsOf']>;
 
 interface KnownCaller {
   readonly caller: Caller;
@@ -35,14 +43,16 @@ class RuledPolicy implements AccessPolicy {
   readonly #access: AccessConfig;
   readonly #rules: readonly Rule[];
   readonly #stepUps: readonly StepUp[];
+  readonly #annotationsOf: AnnotationsOf;
   readonly #digest: string;
   /** Scopes that mean something here. */
   readonly #known: ReadonlySet<string>;
   /** One principal object is one verified token, so it is a caller as long as the token is remembered. */
   readonly #callers = new WeakMap<Principal, KnownCaller>();
 
-  constructor(access: AccessConfig) {
+  constructor(access: AccessConfig, annotationsOf: AnnotationsOf) {
     this.#access = access;
+    this.#annotationsOf = annotationsOf;
     this.#rules = access.rules.map(compileRule);
     this.#stepUps = compileStepUps(access.scopes);
     this.#digest = createHash('sha256').update(JSON.stringify(access)).digest('base64url');
@@ -55,7 +65,8 @@ class RuledPolicy implements AccessPolicy {
 
   accessOf(principal: Principal, server: string): ServerAccess {
     const { caller, servers } = this.#knownAs(principal);
-    const access = servers.get(server) ?? new RuledAccess(server, caller);
+    const access =
+      servers.get(server) ?? new RuledAccess(server, caller, (tool) => this.#annotationsOf(server, tool));
     servers.set(server, access);
     return access;
   }

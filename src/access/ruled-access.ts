@@ -1,5 +1,6 @@
 // What one caller may do at one server, by the rules that concern the caller. Pure: rules and principal in, decision
 // out; the same for lists, calls and events.
+import type { JsonObject } from '../protocol/json-text.ts';
 import type { ConditionFacts, Verdict } from './condition.ts';
 import type { Principal } from './principal.ts';
 import type { Rule, StepUp } from './rules.ts';
@@ -55,12 +56,15 @@ export class RuledAccess implements ServerAccess {
   readonly heldScopes: readonly string[];
   readonly #server: string;
   readonly #caller: Caller;
+  readonly #annotationsOf: (tool: string) => JsonObject;
   readonly #all: Clauses;
   readonly #byKind: Readonly<Record<TargetKind, Clauses>>;
 
-  constructor(server: string, caller: Caller) {
+  /** @param annotationsOf annotations of a tool as the operator has them */
+  constructor(server: string, caller: Caller, annotationsOf: (tool: string) => JsonObject) {
     this.#server = server;
     this.#caller = caller;
+    this.#annotationsOf = annotationsOf;
     this.rights = caller.rights;
     this.heldScopes = caller.heldScopes;
     this.#all = clausesOf(caller, server);
@@ -158,7 +162,6 @@ export class RuledAccess implements ServerAccess {
 
   #facts(kind: TargetKind, name: string, call: CallFacts): ConditionFacts {
     const { principal, scopes } = this.#caller;
-    // Annotations are the operator's to give; a server that calls its own tools harmless proves nothing.
     return {
       principal,
       scopes,
@@ -166,7 +169,8 @@ export class RuledAccess implements ServerAccess {
       kind,
       name,
       arguments: call.arguments,
-      annotations: {},
+      // The operator's to give; a server that calls its own tools harmless proves nothing.
+      annotations: kind === 'tools' ? this.#annotationsOf(name) : {},
     };
   }
 }

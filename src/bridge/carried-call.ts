@@ -1,5 +1,6 @@
 // One call on its way through the bridge: what every way of carrying it needs, and the steps that they share.
 import { isUsable } from '../federation/server-catalogue.ts';
+import type { ReviewedTools } from '../federation/tool-shape.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import { type Era, META } from '../protocol/era.ts';
 import { HEADER_MISMATCH } from '../protocol/error-codes.ts';
@@ -50,6 +51,8 @@ export interface CallToCarry {
   readonly signal: AbortSignal;
   readonly listTtlMs: number;
   readonly paramHeaders: ParamHeaderValues | undefined;
+  /** Of a list of tools: what clients get to see of it; undefined where that is all of it, as it is. */
+  readonly tools: ReviewedTools | undefined;
   /** Reads the tool's schema again and makes the headers anew: a server refused those that we had (BRIDGE.md). */
   refreshParamHeaders?(): Promise<ParamHeaderValues | undefined>;
   /** The call as its legacy session knows it. */
@@ -181,12 +184,19 @@ export class CarriedCall {
   }
 
   #publicOutcome(outcome: JsonRpcOutcome): JsonRpcOutcome {
-    const crossed = this.crossing.outcome(outcome, this.context);
-    const { request, link, client } = this.call;
+    const { request, client } = this.call;
+    const crossed = this.crossing.outcome(this.#visibleOutcome(outcome), this.context);
     if ('error' in crossed) return { error: visibleError(crossed.error, request, client.access) };
-    const result = request.method === 'tools/list' ? usableTools(crossed.result, link) : crossed.result;
+    return { result: this.#owned(this.sealing.sealResult(crossed.result)) };
+  }
+
+  /** What is for this caller, found by the server's own names and words, before any of them becomes another. */
+  #visibleOutcome(outcome: JsonRpcOutcome): JsonRpcOutcome {
+    if ('error' in outcome) return outcome;
+    const { request, client, link, tools } = this.call;
+    const result = request.method === 'tools/list' ? usableTools(outcome.result, link) : outcome.result;
     const visible = visibleResult(result, request, client.access);
-    return { result: this.#owned(this.sealing.sealResult(visible)) };
+    return { result: tools === undefined ? visible : presentedTools(visible, tools) };
   }
 
   /** A subscription is known to its client by the id of the client's own request, digit by digit. */
@@ -202,6 +212,11 @@ function withoutLogLevel(params: JsonObject | undefined): JsonObject | undefined
   if (params === undefined || !isJsonObject(params._meta)) return params;
   const { [META.logLevel]: _withheld, ..._meta } = params._meta;
   return { ...params, _meta };
+}
+
+function presentedTools(result: JsonObject, shape: ReviewedTools): JsonObject {
+  const listed = Array.isArray(result.tools) ? result.tools.filter(isJsonObject) : [];
+  return { ...result, tools: listed.map((tool) => shape.present(tool)).filter((tool) => tool !== undefined) };
 }
 
 /** Portico is the client here: tools that it could not call by the rules are left out (F35). */

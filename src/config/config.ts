@@ -7,6 +7,7 @@ import type { AuthConfig } from './auth-config.ts';
 import type { LimitConfig, RedisConfig } from './limits-config.ts';
 import type { PersonalEnv } from './personal-value.ts';
 import type { IdentityConfig, ServerAuthConfig } from './server-auth-config.ts';
+import type { ToolOverrides, ToolSelection } from './shape-config.ts';
 
 export interface Config {
   /** In the file's order, which is the order of merged lists. Disabled servers are left out. */
@@ -49,6 +50,8 @@ interface ServerCommon {
   readonly maxInFlight: number;
   readonly queue: { readonly max: number; readonly timeoutMs: number };
   readonly maxMessageBytes: number;
+  readonly tools: ToolSelection;
+  readonly overrides: { readonly tools: ToolOverrides };
 }
 
 export interface StdioServerConfig extends ServerCommon {

@@ -12,6 +12,7 @@ import { decodePercent } from './percent-encoding.ts';
 import { defaultPublicUrl } from './public-url.ts';
 import type { ConfigFile, GatewaySection, ServerEntry } from './schema.ts';
 import { serverTypeOf } from './server-rules.ts';
+import type { ToolOverrides } from './shape-config.ts';
 import { slugOf } from './slug.ts';
 
 export interface ResolveInput {
@@ -81,11 +82,20 @@ function commonPart(name: string, entry: ServerEntry) {
     maxInFlight: entry.maxInFlight,
     queue: { max: entry.queue.max, timeoutMs: milliseconds(entry.queue.timeout) },
     maxMessageBytes: bytes(entry.maxMessage),
+    tools: { ...entry.tools },
+    overrides: { tools: resolveOverrides(entry.overrides.tools) },
   };
 }
 
 function resolveResources({ memory, cpuSeconds, openFiles }: NonNullable<ServerEntry['resources']>) {
   return { memoryBytes: bytes(memory), cpuSeconds, openFiles };
+}
+
+function resolveOverrides(tools: ServerEntry['overrides']['tools']): ToolOverrides {
+  const resolved = Object.entries(tools).map(([name, { annotations, ...shown }]) => {
+    return [name, annotations === undefined ? shown : { ...shown, annotations: { ...annotations } }] as const;
+  });
+  return Object.fromEntries(resolved);
 }
 
 /** A user and password in the URL become a header, so that the URL itself can be shown. */

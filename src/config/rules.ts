@@ -7,6 +7,7 @@ import { Ledger, type RuleFindings, type RuleInput } from './ledger.ts';
 import { publicUrlDoubt, publicUrlFault } from './public-url.ts';
 import type { ConfigFile, ServerEntry } from './schema.ts';
 import * as serverRules from './server-rules.ts';
+import * as shapeRules from './shape-rules.ts';
 import { slugOf } from './slug.ts';
 import type { Path } from './source-tree.ts';
 import { headerNameFault, headerValueFault, repeatedHeader } from './upstream-headers.ts';
@@ -168,6 +169,21 @@ function checkServer(entry: ServerEntry, path: Path, ledger: Ledger): void {
   ledger.refuse(serverRules.messageSizeFault(entry.maxMessage), at('maxMessage'));
   checkHeaders(entry.headers, at('headers'), ledger);
   checkProgram(entry, at, ledger);
+  checkShape(entry, at, ledger);
+}
+
+function checkShape({ tools, overrides }: ServerEntry, at: (key: string) => Path, ledger: Ledger): void {
+  for (const list of ['allow', 'deny'] as const) {
+    checkEach(tools[list], [...at('tools'), list], shapeRules.globFault, ledger);
+  }
+  ledger.warn(shapeRules.nothingAllowed(tools), [...at('tools'), 'allow']);
+  const path = [...at('overrides'), 'tools'];
+  for (const name of shapeRules.repeatedNames(overrides.tools)) {
+    ledger.warn(shapeRules.SAME_NAME, [...path, name, 'name']);
+  }
+  for (const [name, override] of Object.entries(overrides.tools)) {
+    if (Object.keys(override).length === 0) ledger.warn(shapeRules.SAYS_NOTHING, [...path, name]);
+  }
 }
 
 function checkHeaders(headers: Readonly<Record<string, string>>, path: Path, ledger: Ledger): void {

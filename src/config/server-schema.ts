@@ -16,6 +16,7 @@ import {
   text,
 } from './schema-kinds.ts';
 import { serverAuthSchema } from './server-auth-schema.ts';
+import { shapeKeys } from './shape-schema.ts';
 
 /** Names and numbers alike. */
 function account(notes: Parameters<typeof text>[0]) {
@@ -253,42 +254,7 @@ const laterKeys = {
       words: 'at most 32 letters, digits, _ or -',
     }),
   ),
-  tools: later(
-    section(
-      {
-        allow: list(Type.String(), { description: 'Globs of the tools that exist.', default: ['*'] }),
-        deny: list(Type.String(), {
-          description: 'Globs of tools that do not, whatever `allow` says.',
-          default: [],
-        }),
-      },
-      { description: 'Which of its tools exist at all, before any access rule. Default: all.' },
-    ),
-  ),
   auth: later(serverAuthSchema),
-  overrides: later(
-    section(
-      {
-        tools: map(
-          section(
-            {
-              name: Type.Optional(text({ description: 'The name to show. Default: its own.' })),
-              description: Type.Optional(text({ description: 'The description to show. Default: its own.' })),
-              annotations: Type.Optional(
-                Type.Record(Type.String(), Type.Unknown(), {
-                  description:
-                    'Annotations to trust in place of its own. Default: its own, which rules do not see.',
-                }),
-              ),
-            },
-            { description: 'One tool, by its own name.' },
-          ),
-          { description: 'Tools to rename or describe anew. Default: none.' },
-        ),
-      },
-      { description: 'What to show in place of what the server says. Default: nothing.' },
-    ),
-  ),
 };
 
 export const serverSchema = section(
@@ -304,6 +270,7 @@ export const serverSchema = section(
     ...remoteKeys,
     ...linkKeys,
     ...boundKeys,
+    ...shapeKeys,
     ...hostingKeys,
     ...laterKeys,
   },

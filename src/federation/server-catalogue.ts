@@ -32,10 +32,15 @@ const CHANGED: Readonly<Record<string, CatalogueKind>> = {
   'notifications/resources/list_changed': 'templates',
 };
 
-export interface FindOptions {
+export interface TableOptions {
   readonly signal: AbortSignal;
   /** What a modern server is told of the client; a legacy one was told in its handshake. */
   readonly clientCapabilities?: JsonObject;
+}
+
+export interface FindOptions extends TableOptions {
+  /** Whether what the server lists by that name is there for clients; all of it is without this. */
+  isThere?(definition: JsonObject, table: TargetTable): boolean;
 }
 
 interface LoadedTable {
@@ -58,16 +63,30 @@ export class ServerCatalogue {
     link: ServerLink,
     kind: CatalogueKind,
     name: string | undefined,
-    { signal, clientCapabilities = {} }: FindOptions,
+    { signal, clientCapabilities = {}, isThere }: FindOptions,
   ): Promise<JsonObject | undefined> {
-    const capabilities = link.peer.era === 'modern' ? clientCapabilities : {};
-    const loaded = this.#load(link, kind, capabilities);
-    const table = await withinTime(loaded.table, LOAD_TIMEOUT_MS, signal);
-    const found = name === undefined ? undefined : table.get(name);
+    const lookUp = (table: TargetTable) => {
+      const found = name === undefined ? undefined : table.get(name);
+      return found === undefined || isThere?.(found, table) === false ? undefined : found;
+    };
+    const loaded = this.#load(link, kind, clientCapabilities);
+    const found = lookUp(await withinTime(loaded.table, LOAD_TIMEOUT_MS, signal));
     if (found !== undefined || performance.now() - loaded.loadedAt < REFRESH_AFTER_MS) return found;
     this.#forget(link, loaded);
-    const again = await withinTime(this.#load(link, kind, capabilities).table, LOAD_TIMEOUT_MS, signal);
-    return name === undefined ? undefined : again.get(name);
+    return lookUp(await this.table(link, kind, { signal, clientCapabilities }));
+  }
+
+  /**
+   * Everything of that kind on that link, by the server's own names and in its order.
+   *
+   * @throws GatewayError when the server cannot be asked
+   */
+  table(
+    link: ServerLink,
+    kind: CatalogueKind,
+    { signal, clientCapabilities = {} }: TableOptions,
+  ): Promise<TargetTable> {
+    return withinTime(this.#load(link, kind, clientCapabilities).table, LOAD_TIMEOUT_MS, signal);
   }
 
   /** Keeps the tables of a server's catalogue links in step with what it says. */
@@ -93,7 +112,8 @@ export class ServerCatalogue {
     for (const [key, table] of tables ?? []) if (table === loaded) tables?.delete(key);
   }
 
-  #load(link: ServerLink, kind: CatalogueKind, clientCapabilities: JsonObject): LoadedTable {
+  #load(link: ServerLink, kind: CatalogueKind, declared: JsonObject): LoadedTable {
+    const clientCapabilities = link.peer.era === 'modern' ? declared : {};
     let tables = this.#tables.get(link);
     if (tables === undefined) {
       tables = new Map();

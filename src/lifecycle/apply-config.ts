@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatProblem } from '../config/config-problem.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { reviewTools } from '../federation/tool-shapes.ts';
 import type { PublicServer } from '../http/server.ts';
 import type { Edition } from './edition.ts';
 import type { Editions } from './editions.ts';
@@ -48,7 +49,11 @@ export function warmUp({ authenticator, context }: Edition, before?: Edition): v
   if (authenticator !== before?.authenticator) authenticator.warmUp();
   for (const [slug, server] of context.servers) {
     if (server.personal) continue;
-    if (server !== before?.context.servers.get(slug)) server.catalogueLink().catch(() => {});
+    const isNew = server !== before?.context.servers.get(slug);
+    if (isNew) server.catalogueLink().catch(() => {});
+    const shape = context.shapes.of(slug);
+    if (isNew || shape !== before?.context.shapes.of(slug))
+      void reviewTools(server, shape, context.catalogue);
   }
 }
 

@@ -6,6 +6,7 @@ import { type Authenticator, createAuthenticator } from '../access/authenticator
 import { Limits } from '../access/limits.ts';
 import { Toolset } from '../access/toolset-access.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
+import { ToolShapes } from '../federation/tool-shapes.ts';
 import type { EdgeSettings } from '../http/edge-parts.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { GatewayContext } from '../pipeline/gateway-context.ts';
@@ -70,12 +71,18 @@ export class Edition {
       if (known !== undefined && isSame && isDeepStrictEqual(known.config, server)) return known;
       return new Server({ config: server, identity, openTransport, logger, places });
     };
+    const shapes = new ToolShapes(config, logger, before?.context.shapes);
     this.context = {
       config: gateway,
       access:
-        before !== undefined && keepsAccess
+        before !== undefined && keepsAccess && shapes.isWithin(before.context.shapes)
           ? before.context.access
-          : createAccessPolicy({ hasAuth, access: gateway.access }),
+          : createAccessPolicy({
+              hasAuth,
+              access: gateway.access,
+              annotationsOf: (server, tool) => shapes.of(server).annotationsOf(tool),
+            }),
+      shapes,
       toolsets: new Map(
         Object.entries(gateway.toolsets).map(([name, targets]) => [name, new Toolset(name, targets)]),
       ),

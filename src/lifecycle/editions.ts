@@ -1,9 +1,12 @@
 // The edition that holds now, and those before it for as long as anything of theirs still runs.
 import { isDeepStrictEqual } from 'node:util';
 import type { Config, HttpServerConfig, ServerConfig } from '../config/config.ts';
+import { reviewTools } from '../federation/tool-shapes.ts';
 import type { Server } from '../servers/server.ts';
 import { Edition } from './edition.ts';
 import type { LastingParts } from './lasting-parts.ts';
+
+const TOOLS_CHANGED = 'notifications/tools/list_changed';
 
 export class Editions {
   readonly #lasting: LastingParts;
@@ -105,6 +108,11 @@ export class Editions {
   #follow(server: Server): void {
     this.#lasting.catalogue.follow(server);
     this.#lasting.bridge.lanes.follow(server);
+    server.onSharedMessage(({ method }) => {
+      const { servers, shapes, catalogue } = this.#current.context;
+      if (method !== TOOLS_CHANGED || servers.get(server.slug) !== server) return;
+      void reviewTools(server, shapes.of(server.slug), catalogue);
+    });
   }
 }
 

@@ -20,13 +20,13 @@ export interface Permit<Request extends ClientRequest = ClientRequest> {
 export function authorize<Request extends ClientRequest>(
   { record }: Exchange,
   access: ServerAccess,
-  request: Request,
+  { request, hidden }: Permit<Request>,
 ): Permit<Request> {
-  if (!access.enforced) return { request, hidden: false };
+  if (!access.enforced) return { request, hidden };
   // Extensions and tasks pass for callers who may use the whole server (DESIGN 4).
   if (!access.whole && isBeyondTargets(request)) throw new GatewayError('method-unknown');
   const subject = subjectOf(request);
-  if (subject === undefined) return { request: permitted(request, access), hidden: false };
+  if (subject === undefined || hidden) return { request: permitted(request, access), hidden };
   const decision = decide(access, subject, request);
   record.rule = decision.rule;
   if (decision.verdict === 'refused') {

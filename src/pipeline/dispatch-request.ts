@@ -79,26 +79,34 @@ async function dispatchOnce(
   const link = await withinTime(starting, server.config.startTimeoutMs * 2, signal);
   await link.present(client.caller, signal);
   requireMethod(request, exchange.view, link.peer);
+  const shape = gateway.shapes.of(server.slug);
+  const clientCapabilities = capabilitiesForModern(client, server.config.client);
   const readHeaders = async () => {
     const target = await routeTarget(gateway, {
       request,
       link,
       hidden,
+      shape,
       checksReferences: enforced,
       signal,
-      clientCapabilities: capabilitiesForModern(client, server.config.client),
+      clientCapabilities,
     });
     const declared = checkParamHeaders(exchange, request, target);
     const args = isJsonObject(request.params?.arguments) ? request.params.arguments : undefined;
     return declared.length === 0 ? undefined : buildParamHeaders(declared, args);
   };
   const paramHeaders = await readHeaders();
+  const tools =
+    request.method === 'tools/list' && !shape.isPlain
+      ? shape.review(await gateway.catalogue.table(link, 'tools', { signal, clientCapabilities }))
+      : undefined;
   return carryCall(
     {
       ...call,
       link,
       listTtlMs: gateway.config.lists.ttlMs,
       paramHeaders,
+      tools,
       refreshParamHeaders() {
         gateway.catalogue.invalidate(link, 'tools');
         return readHeaders();

@@ -9,6 +9,7 @@ import type { LegacySessions } from '../bridge/legacy-sessions.ts';
 import type { RetryPasses } from '../bridge/retry-passes.ts';
 import type { GatewayConfig } from '../config/config.ts';
 import type { ServerCatalogue } from '../federation/server-catalogue.ts';
+import type { ToolShapes } from '../federation/tool-shapes.ts';
 import type { Server } from '../servers/server.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
@@ -20,6 +21,8 @@ export interface GatewayContext {
   /** By slug, in the config's order. */
   readonly servers: ReadonlyMap<string, Server>;
   readonly catalogue: ServerCatalogue;
+  /** What clients get to see of each server's tools. */
+  readonly shapes: ToolShapes;
   readonly sessions: LegacySessions;
   readonly bridge: BridgeState;
   readonly limits: Limits;

@@ -19,6 +19,7 @@ import { noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { noteFailure } from './note-failure.ts';
+import { ownRequest } from './own-request.ts';
 import { answerHere, type RunningCall, runCall } from './session-call.ts';
 import { withinLimits } from './within-limits.ts';
 
@@ -49,7 +50,10 @@ export async function handleBatch(
   }
   // All or nothing: no member takes effect before the whole array is known to be in order.
   const members = batch.items.map((item) => readMember(item, exchange));
-  const requests = members.filter((member) => member.kind === 'request');
+  const shape = gateway.shapes.of(server.slug);
+  const requests = members
+    .filter((member) => member.kind === 'request')
+    .map((request) => ownRequest(shape, request));
   for (const member of members) {
     if (member.kind === 'response') session.answer(member.id, member.outcome);
     else if (member.kind === 'notification' && mayNotify(access, member.method)) {
@@ -61,11 +65,14 @@ export async function handleBatch(
   if (!reply.accepts.events)
     throw new GatewayError('not-acceptable', { text: 'Arrays are answered as an event stream' });
   const stream = session.streams.open();
-  stream.mayBeReread = rereaders(access, requests);
+  stream.mayBeReread = rereaders(
+    access,
+    requests.map(({ request }) => request),
+  );
   stream.attach(heardSink(reply, access), exchange.clientGone);
   reply.openStream();
   await Promise.all(
-    requests.map((request) => answerMember(gateway, exchange, { request, server, access, session, stream })),
+    requests.map((own) => answerMember(gateway, exchange, { ...own, server, access, session, stream })),
   );
   stream.end();
 }
@@ -73,7 +80,7 @@ export async function handleBatch(
 async function answerMember(
   gateway: GatewayContext,
   exchange: Exchange,
-  member: Omit<RunningCall, 'output' | 'hidden'>,
+  member: Omit<RunningCall, 'output'>,
 ): Promise<void> {
   const { request, access, stream } = member;
   const output: CallOutput = {
@@ -85,7 +92,7 @@ async function answerMember(
   };
   try {
     noteRequest(exchange, request, member.server);
-    const permitted = { ...member, ...authorize(exchange, access, request), output };
+    const permitted = { ...member, ...authorize(exchange, access, member), output };
     await withinLimits(gateway, exchange, permitted, async () => {
       const answer = answerHere(permitted);
       if (answer !== undefined) output.respond(request.idText, answer, 200);

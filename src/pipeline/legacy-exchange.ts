@@ -27,6 +27,7 @@ import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { handleBatch } from './legacy-batch.ts';
+import { ownRequest } from './own-request.ts';
 import { answerHere, runCall, type SessionRequest } from './session-call.ts';
 import { enterView, requireSole } from './view.ts';
 import { withinLimits } from './within-limits.ts';
@@ -133,9 +134,10 @@ async function handleRequest(
   exchange: Exchange,
   call: SessionRequest,
 ): Promise<void> {
-  noteRequest(exchange, call.request, call.server);
+  const own = ownRequest(gateway.shapes.of(call.server.slug), call.request);
+  noteRequest(exchange, own.request, call.server);
   // Before anything goes out: a challenge needs the status, and so does a limit.
-  const permitted = { ...call, ...authorize(exchange, call.access, call.request) };
+  const permitted = { ...call, ...authorize(exchange, call.access, own) };
   await withinLimits(gateway, exchange, permitted, () => answerRequest(gateway, exchange, permitted));
 }
 

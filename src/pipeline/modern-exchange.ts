@@ -15,6 +15,7 @@ import { authorize, type Permit, usableCapabilities } from './authorize.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { ownRequest } from './own-request.ts';
 import { enterView, requireSole } from './view.ts';
 import { withinLimits } from './within-limits.ts';
 
@@ -27,9 +28,10 @@ export async function handleModernRequest(
   asked: ModernRequest,
 ): Promise<void> {
   const { server, access } = requireSole(enterView(gateway, exchange));
-  noteRequest(exchange, asked, server);
+  const own = ownRequest(gateway.shapes.of(server.slug), asked);
+  noteRequest(exchange, own.request, server);
   exchange.record.protocolVersion = asked.meta.version;
-  const permitted = { ...authorize(exchange, access, asked), server, access };
+  const permitted = { ...authorize(exchange, access, own), server, access };
   await withinLimits(gateway, exchange, permitted, () => answerRequest(gateway, exchange, permitted));
 }
 

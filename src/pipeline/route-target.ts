@@ -1,5 +1,6 @@
 // From a name to the thing itself: a name that is in no table is never forwarded, on no view (DESIGN 2.4).
 import { GatewayError } from '../errors.ts';
+import type { ToolShape } from '../federation/tool-shape.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import type { ServerLink } from '../servers/server-link.ts';
@@ -11,6 +12,8 @@ export interface TargetRoute {
   readonly link: ServerLink;
   /** Looked for like any other name, and not found. */
   readonly hidden: boolean;
+  /** Of the server's tools. */
+  readonly shape: ToolShape;
   /** Whether what a completion refers to has to be there: where nobody is known, the server may say so itself. */
   readonly checksReferences: boolean;
   readonly signal: AbortSignal;
@@ -25,7 +28,7 @@ export interface TargetRoute {
  */
 export async function routeTarget(
   { catalogue }: GatewayContext,
-  { request, link, hidden, checksReferences, signal, clientCapabilities }: TargetRoute,
+  { request, link, hidden, shape, checksReferences, signal, clientCapabilities }: TargetRoute,
 ): Promise<JsonObject | undefined> {
   const subject = subjectOf(request);
   if (subject === undefined) return undefined;
@@ -40,6 +43,9 @@ export async function routeTarget(
   const found = await catalogue.find(link, kind, hidden ? undefined : name, {
     signal,
     clientCapabilities,
+    ...(kind === 'tools' && {
+      isThere: (tool, table) => shape.review(table).present(tool) !== undefined,
+    }),
   });
   if (found !== undefined) return found;
   if (kind === 'templates') throw resourceUnknown(name, hidden);

@@ -152,7 +152,7 @@ testBadConfigs('a value of the wrong kind says what is expected', [
 ]);
 
 const GATEWAY_LATER = ['replica', 'identity', 'pins'];
-const SERVER_LATER = ['tools', 'auth', 'overrides'];
+const SERVER_LATER = ['auth'];
 
 testBadConfigs('a key whose capability comes later is refused, whatever it holds', [
   ...GATEWAY_LATER.map((key) => ({

@@ -41,6 +41,8 @@ test('a server and nothing else gets every default of the design', async (t) => 
         maxInFlight: 256,
         queue: { max: 1024, timeoutMs: 30 * SECOND },
         maxMessageBytes: 32 * MIB,
+        tools: { allow: ['*'], deny: [] },
+        overrides: { tools: {} },
       },
     ],
     gateway: {
@@ -113,6 +115,11 @@ mcpServers:
     maxInFlight: 2
     queue: { max: 0, timeout: 1s }
     maxMessage: 1.5kb
+    tools: { allow: ["read_*"], deny: [read_all] }
+    overrides:
+      tools:
+        read_one: { name: read, description: Reads., annotations: { title: T, readOnlyHint: true, team: [a] } }
+        read_two: { description: Reads two. }
   two: { type: sse, url: "https://two.example/sse", headers: { Authorization: "Bearer abc" }, tls: { ca: ca.pem } }
   three: { command: nothing, disabled: true }
 gateway:
@@ -157,6 +164,15 @@ gateway:
   assert.deepEqual([one.startTimeoutMs, one.callTimeoutMs, one.maxCallTimeMs], [250, 1500, 5 * MINUTE]);
   assert.deepEqual([one.idleTimeoutMs, one.maxLinks, one.maxInFlight], [60 * MINUTE, 1, 2]);
   assert.deepEqual([one.queue, one.maxMessageBytes], [{ max: 0, timeoutMs: 1000 }, 1536]);
+  assert.deepEqual(one.tools, { allow: ['read_*'], deny: ['read_all'] });
+  assert.deepEqual(one.overrides.tools, {
+    read_one: {
+      name: 'read',
+      description: 'Reads.',
+      annotations: { title: 'T', readOnlyHint: true, team: ['a'] },
+    },
+    read_two: { description: 'Reads two.' },
+  });
   assert.ok(two?.type === 'sse');
   assert.deepEqual([two.headers, two.tls], [{ Authorization: 'Bearer abc' }, { ca }]);
   assert.deepEqual(gateway, {

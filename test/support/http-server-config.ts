@@ -21,6 +21,8 @@ export function httpServerConfig(url: string, changes: Partial<HttpServerConfig>
     maxInFlight: 256,
     queue: { max: 1024, timeoutMs: 10_000 },
     maxMessageBytes: 1024 * 1024,
+    tools: { allow: ['*'], deny: [] },
+    overrides: { tools: {} },
     ...changes,
   };
 }

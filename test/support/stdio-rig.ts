@@ -51,6 +51,8 @@ export function faultyConfig(
     maxInFlight: 256,
     queue: { max: 1024, timeoutMs: 10_000 },
     maxMessageBytes: 32 * 1024 * 1024,
+    tools: { allow: ['*'], deny: [] },
+    overrides: { tools: {} },
     ...changes,
   };
 }

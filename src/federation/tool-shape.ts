@@ -1,0 +1,99 @@
+// One server's tools as clients are to see them: which exist, under which names and in which words. It stands before
+// any access rule and is the same for everybody; rules, limits and logs go on with the server's own names.
+import { Glob } from '../access/glob.ts';
+import type { ServerConfig } from '../config/config.ts';
+import type { ToolOverride } from '../config/shape-config.ts';
+import type { JsonObject } from '../protocol/json-text.ts';
+import type { TargetTable } from './server-catalogue.ts';
+import type { ShapeFindings } from './shape-findings.ts';
+
+export interface ReviewedTools {
+  /**
+   * A tool as clients see it; undefined where there is none for them.
+   *
+   * @param tool as the server defines it, of the list that was reviewed or of a later one
+   */
+  present(tool: JsonObject): JsonObject | undefined;
+}
+
+export class ToolShape {
+  readonly findings: ShapeFindings;
+  readonly #allow: readonly Glob[];
+  readonly #deny: readonly Glob[];
+  readonly #overrides: ReadonlyMap<string, ToolOverride>;
+  /** Who would have a name that an override gives. */
+  readonly #renamed: ReadonlyMap<string, readonly string[]>;
+  readonly #reviewed = new WeakMap<TargetTable, ReviewedTools>();
+
+  constructor({ tools, overrides }: Pick<ServerConfig, 'tools' | 'overrides'>, findings: ShapeFindings) {
+    this.findings = findings;
+    this.#allow = tools.allow.map(globOf);
+    this.#deny = tools.deny.map(globOf);
+    this.#overrides = new Map(Object.entries(overrides.tools));
+    const existing = [...this.#overrides.keys()].filter((own) => this.#exists(own));
+    this.#renamed = Map.groupBy(existing, (own) => this.#shownName(own));
+  }
+
+  /** Nothing of the server's is left out, changed or held against anything. */
+  get isPlain(): boolean {
+    const allowsAll = this.#allow.some(({ text }) => text === '**');
+    return allowsAll && this.#deny.length === 0 && this.#overrides.size === 0;
+  }
+
+  /** The server's own name of the tool that clients call so; undefined where none can be called so. */
+  ownName(shown: string): string | undefined {
+    const [own = shown, ...others] = this.#renamed.get(shown) ?? [];
+    if (others.length > 0 || !this.#exists(own) || this.#shownName(own) !== shown) return undefined;
+    return own;
+  }
+
+  /** Annotations of a tool that rules may believe: the operator's, never the server's. */
+  annotationsOf(own: string): JsonObject {
+    return this.#overrides.get(own)?.annotations ?? {};
+  }
+
+  /**
+   * Holds the whole list of a link against the config, and tells the operator what does not fit. A list that was
+   * reviewed before is not reviewed again.
+   */
+  review(table: TargetTable): ReviewedTools {
+    const known = this.#reviewed.get(table);
+    if (known !== undefined) return known;
+    const clashing = this.#clashing(table);
+    const reviewed = { present: (tool: JsonObject) => this.#present(tool, clashing) };
+    this.#reviewed.set(table, reviewed);
+    this.findings.note({
+      missing: [...this.#overrides.keys()].filter((own) => !table.has(own)),
+      clashing: [...clashing],
+    });
+    return reviewed;
+  }
+
+  #present(tool: JsonObject, clashing: ReadonlySet<string>): JsonObject | undefined {
+    const { name: own } = tool;
+    if (typeof own !== 'string' || !this.#exists(own) || clashing.has(own)) return undefined;
+    const override = this.#overrides.get(own);
+    return override === undefined ? tool : { ...tool, ...override };
+  }
+
+  /** Two tools of one name would be told apart by nobody, so both are left out. */
+  #clashing(table: TargetTable): ReadonlySet<string> {
+    const existing = [...table.keys()].filter((own) => this.#exists(own));
+    const byShownName = Map.groupBy(existing, (own) => this.#shownName(own));
+    return new Set([...byShownName.values()].filter(({ length }) => length > 1).flat());
+  }
+
+  #exists(own: string): boolean {
+    const isNamed = (glob: Glob) => glob.matches(own);
+    return this.#allow.some(isNamed) && !this.#deny.some(isNamed);
+  }
+
+  #shownName(own: string): string {
+    return this.#overrides.get(own)?.name ?? own;
+  }
+}
+
+/** Alone, a star stands for every name, as it does for every target of a rule. */
+function globOf(text: string): Glob {
+  return new Glob(text === '*' ? '**' : text);
+}
