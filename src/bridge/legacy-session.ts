@@ -1,5 +1,6 @@
 // One legacy session at run time: its calls in flight, its streams, the questions that servers have asked its client,
 // and the link that is its own. The record of it (state/session-store) outlives the process one day; this does not.
+import { GatewayError } from '../errors.ts';
 import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import {
   type JsonRpcId,
@@ -39,6 +40,8 @@ export interface LegacySessionOptions {
 
 /** A server that asks without end must not fill the gateway. */
 const MAX_QUESTIONS = 100;
+
+const ENDED_TEXT = 'The session ended before the server had answered; send initialize to start a new one';
 
 /** What the client meant when it took a call back: it gets no response. */
 export class ClientCancelled extends Error {}
@@ -85,6 +88,7 @@ export class LegacySession {
   startCall(idText: string, mayAsk: boolean, stream: EventStream): SessionCall {
     const controller = new AbortController();
     const call: SessionCall = { idText, stream, controller, mayAsk };
+    if (this.ended.signal.aborted) controller.abort(this.ended.signal.reason);
     this.#calls.add(call);
     this.#retryWaiting();
     return call;
@@ -227,9 +231,10 @@ export class LegacySession {
     if (stream !== undefined) this.#extendClockOf(stream);
   }
 
+  /** Calls in flight are cancelled at their servers, and each is answered with an error on its own stream. */
   end(): void {
     if (this.ended.signal.aborted) return;
-    const over = new ClientCancelled('the session ended');
+    const over = new GatewayError('session-unknown', { reason: 'session-ended', text: ENDED_TEXT });
     this.ended.abort(over);
     for (const call of this.#calls) call.controller.abort(over);
     this.#waiting.close();

@@ -30,6 +30,7 @@ export class SessionStreams {
   readonly #log: LoggedEvent[] = [];
   #loggedBytes = 0;
   #nextStream = 1;
+  #closed = false;
 
   constructor(limits: ReplayLimits) {
     this.#limits = limits;
@@ -56,6 +57,7 @@ export class SessionStreams {
   }
 
   append(stream: EventStream, sequence: number, content: Content): void {
+    if (this.#closed) return;
     const bytes = Buffer.byteLength(JSON.stringify(content));
     this.#log.push({ stream, sequence, content, bytes, loggedAt: performance.now() });
     this.#loggedBytes += bytes;
@@ -92,9 +94,10 @@ export class SessionStreams {
     return this.#loggedBytes;
   }
 
-  /** Ends every connection; the session is over. */
+  /** The session is over: nobody comes back for anything, and a call's own stream ends with its answer. */
   close(): void {
-    for (const stream of this.#streams.values()) stream.end();
+    this.#closed = true;
+    for (const stream of this.#streams.values()) if (!stream.owesAnswer) stream.end();
     this.#streams.clear();
     this.#log.length = 0;
     this.#loggedBytes = 0;
@@ -122,6 +125,11 @@ export class EventStream implements CallOutput {
     this.id = id;
     this.#session = session;
     this.#holds = holds;
+  }
+
+  /** It belongs to a call, which has not been answered. */
+  get owesAnswer(): boolean {
+    return !this.#holds && !this.over;
   }
 
   get attached(): boolean {
