@@ -27,6 +27,7 @@ export async function carryCall(call: CallToCarry, bridge: BridgeState): Promise
   const crossing = `${client.era} to ${link.peer.era}` as const;
   switch (crossing) {
     case 'legacy to legacy':
+      noteTask(carried);
       return carried.respond(
         await carried.send(carried.params(), {
           onMessage: (message) => relayLegacy(carried, message),
@@ -49,6 +50,13 @@ export async function carryCall(call: CallToCarry, bridge: BridgeState): Promise
         ? carryParkable(carried)
         : carried.respond(await carried.send(carried.params()));
   }
+}
+
+/** A question of the task is asked where its result is waited for. */
+function noteTask({ call: { client, request, sessionCall }, context }: CarriedCall): void {
+  const taskId = context.request.params?.taskId;
+  if (request.method !== 'tasks/result' || typeof taskId !== 'string' || sessionCall === undefined) return;
+  client.session?.awaitTask(sessionCall, taskId);
 }
 
 /** The server's session was gone (F03), or its process, before the request had been handed to it. */

@@ -17,7 +17,7 @@ import {
   questionsOf,
   requireDeclared,
 } from './input-required.ts';
-import { legacyQuestionParams } from './legacy-content.ts';
+import { questionIn } from './legacy-content.ts';
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
@@ -94,12 +94,18 @@ async function askOne(carried: CarriedCall, question: Question, signal: AbortSig
     throw new GatewayError('server-unavailable', { reason: 'undeclared-question' });
   }
   const { method } = question;
-  const params = legacyQuestionParams(method, legacyQuestion(question, randomUUID()), client.version);
-  const outcome = await client.session.askAndWait(method, params, {
+  const asked = questionIn(client.version, { method, params: legacyQuestion(question, randomUUID()) });
+  if (asked === undefined) {
+    throw new GatewayError('server-unavailable', {
+      reason: 'question-too-new',
+      text: "The server asks for something that the client's protocol revision has no words for",
+    });
+  }
+  const outcome = await client.session.askAndWait(method, asked.params, {
     stream: sessionCall.stream,
     signal,
   });
-  return resultOf(method, outcome);
+  return asked.readResult(resultOf(method, outcome));
 }
 
 function resultOf(method: string, outcome: JsonRpcOutcome): JsonObject {

@@ -2,6 +2,7 @@
 // client's revision").
 import { isAtLeast } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../protocol/json-text.ts';
+import { olderForm } from './older-form.ts';
 
 /** Each kind of content block, and the revision that brought it. */
 const KNOWN_SINCE: Readonly<Record<string, string>> = {
@@ -11,7 +12,7 @@ const KNOWN_SINCE: Readonly<Record<string, string>> = {
   audio: '2025-03-26',
   resource_link: '2025-06-18',
 };
-/** Enums with titles in `oneOf`, and several blocks of content in one message of a sampling. */
+/** Enums with titles in `oneOf` and of several choices, and several blocks of content in one message of a sampling. */
 const RICH_QUESTIONS_SINCE = '2025-11-25';
 
 /** A result of `tools/call` or `prompts/get` in terms of the client's revision. */
@@ -28,26 +29,30 @@ export function legacyContent(method: string, result: JsonObject, version: strin
   return { ...result, messages };
 }
 
-/** The params of a server's question in terms of the client's revision. */
-export function legacyQuestionParams(
-  method: string,
-  params: JsonObject | undefined,
-  version: string,
-): JsonObject | undefined {
-  if (params === undefined || isAtLeast(version, RICH_QUESTIONS_SINCE)) return params;
-  if (method === 'elicitation/create') return legacyElicitation(params);
-  return method === 'sampling/createMessage' ? legacySampling(params, version) : params;
+/** A server's question in terms of a client's revision, and the way back for its result. */
+export interface LegacyQuestion {
+  readonly params: JsonObject | undefined;
+  /** The client's result as the server is to have it. */
+  readResult(result: JsonObject): JsonObject;
 }
 
-/** Enums with titles were spelt `enum` and `enumNames`. */
-function legacyElicitation(params: JsonObject): JsonObject {
-  const schema = params.requestedSchema;
-  if (!isJsonObject(schema) || !isJsonObject(schema.properties)) return params;
-  const properties = Object.entries(schema.properties).map(([name, property]) => [
-    name,
-    legacyEnum(property),
-  ]);
-  return { ...params, requestedSchema: { ...schema, properties: Object.fromEntries(properties) } };
+/** Undefined where the client's revision has no words for what is asked. */
+export function questionIn(
+  version: string,
+  { method, params }: { readonly method: string; readonly params?: JsonObject | undefined },
+): LegacyQuestion | undefined {
+  const asIs: LegacyQuestion = { params, readResult: (result) => result };
+  if (params === undefined || isAtLeast(version, RICH_QUESTIONS_SINCE)) return asIs;
+  if (method === 'sampling/createMessage') return { ...asIs, params: legacySampling(params, version) };
+  if (method !== 'elicitation/create') return asIs;
+  const form = olderForm(params);
+  return (
+    form && {
+      params: form.params,
+      readResult: (result) =>
+        isJsonObject(result.content) ? { ...result, content: form.contentFor(result.content) } : result,
+    }
+  );
 }
 
 /** A message had one block of content. */
@@ -66,17 +71,4 @@ function legacyBlock(block: JsonValue, version: string): JsonValue {
   const since = Object.hasOwn(KNOWN_SINCE, kind) ? KNOWN_SINCE[kind] : undefined;
   if (since !== undefined && isAtLeast(version, since)) return block;
   return { type: 'text', text: JSON.stringify(block) };
-}
-
-function legacyEnum(property: JsonValue | undefined): JsonValue | undefined {
-  if (!isJsonObject(property) || !Array.isArray(property.oneOf)) return property;
-  const { oneOf, ...rest } = property;
-  const choices = oneOf.filter(isJsonObject);
-  const values = choices.map((choice) => choice.const).filter((value) => value !== undefined);
-  if (values.length !== oneOf.length) return property;
-  return {
-    ...rest,
-    enum: values,
-    enumNames: choices.map(({ title, const: value }) => title ?? String(value)),
-  };
 }

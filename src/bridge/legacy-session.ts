@@ -6,14 +6,13 @@ import {
   type JsonRpcId,
   type JsonRpcNotification,
   type JsonRpcOutcome,
-  type JsonRpcRequest,
   readId,
 } from '../protocol/json-rpc.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import type { CallDeadline } from '../servers/call-deadline.ts';
 import type { SessionRecord } from '../state/session-store.ts';
 import type { CallOutput, StreamSink } from './call-output.ts';
-import { OpenQuestions, type QuestionOrigin } from './open-questions.ts';
+import { OpenQuestions, type QuestionOrigin, type ServerQuestion } from './open-questions.ts';
 import { type EventStream, type ReplayLimits, SessionStreams } from './session-streams.ts';
 import { SessionSubscriptions } from './session-subscriptions.ts';
 import type { SessionTasks } from './session-tasks.ts';
@@ -27,6 +26,8 @@ export interface SessionCall {
   readonly controller: AbortController;
   /** The server may ask the client something while this runs (tools/call, prompts/get, resources/read). */
   readonly mayAsk: boolean;
+  /** The server's own id of the task whose result this call waits for. */
+  task?: string;
   /** The clock of the call at the server, once it has been sent. */
   clock?: Pick<CallDeadline, 'extend'>;
 }
@@ -94,6 +95,12 @@ export class LegacySession {
     return call;
   }
 
+  /** The call waits for the result of a task: what the server asks for its sake is asked there. */
+  awaitTask(call: SessionCall, task: string): void {
+    call.task = task;
+    this.#retryWaiting();
+  }
+
   finishCall(call: SessionCall): void {
     this.#calls.delete(call);
     this.#retryWaiting();
@@ -138,13 +145,13 @@ export class LegacySession {
 
   /**
    * A server's request to the client, under an id of ours, on the stream that it belongs to: that of the call which
-   * its wire names, else of the only call that may ask, else an open GET stream (BRIDGE.md). Without any, it waits
-   * for a while.
+   * its wire names, else of the one that waits for its task, else of the only call that may ask, else an open GET
+   * stream (BRIDGE.md). Without any, it waits for a while.
    *
    * @param refuse tells the server that its question will not be answered, and why
    */
   ask(
-    question: JsonRpcRequest,
+    question: ServerQuestion,
     origin: QuestionOrigin,
     { stream, refuse }: { stream: EventStream | undefined; refuse: (why: string) => void },
   ): void {
@@ -152,20 +159,22 @@ export class LegacySession {
       refuse('The client has too many questions open');
       return;
     }
-    const where = stream?.carriesEvents ? stream : this.#streamForQuestion();
+    const where = stream?.carriesEvents ? stream : this.#streamFor(question);
     const nowhere = 'The client has no open stream to be asked on';
     if (where !== undefined) this.#askOn(where, question, origin);
     else if (stream !== undefined) refuse(nowhere);
     else this.#waiting.add(question, origin, () => refuse(nowhere));
   }
 
-  #askOn(stream: EventStream, question: JsonRpcRequest, origin: QuestionOrigin): void {
-    const id = this.questions.open(question.id, origin, stream);
+  #askOn(stream: EventStream, question: ServerQuestion, origin: QuestionOrigin): void {
+    const id = this.questions.open(question, origin, stream);
     this.#extendClockOf(stream);
-    void stream.send({ ...question, id });
+    void stream.send({ ...question.request, id });
   }
 
-  #streamForQuestion(): EventStream | undefined {
+  #streamFor({ task }: ServerQuestion): EventStream | undefined {
+    const waiting = task === undefined ? undefined : [...this.#calls].find((call) => call.task === task);
+    if (waiting?.stream.carriesEvents) return waiting.stream;
     const askers = [...this.#calls].filter(({ mayAsk }) => mayAsk);
     const [sole] = askers.length === 1 ? askers : [];
     if (sole?.stream.carriesEvents) return sole.stream;
@@ -175,7 +184,7 @@ export class LegacySession {
   /** A call, or a stream, came or went. */
   #retryWaiting(): void {
     this.#waiting.retry((question, origin) => {
-      const stream = this.#streamForQuestion();
+      const stream = this.#streamFor(question);
       if (stream !== undefined) this.#askOn(stream, question, origin);
       return stream !== undefined;
     });
@@ -210,7 +219,7 @@ export class LegacySession {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<JsonRpcOutcome>();
     const origin: QuestionOrigin = { respond: async (_id, outcome) => resolve(outcome) };
-    const id = this.questions.open('', origin, stream);
+    const id = this.questions.open({ request: { id: '' } }, origin, stream);
     const onAbort = () => {
       this.questions.withdraw('', origin);
       void stream.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });

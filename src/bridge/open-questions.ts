@@ -1,11 +1,21 @@
 // Requests that servers have sent to one session's client: each goes out under an id of ours, and its answer goes
 // back, once, to the link that asked.
 
-import type { JsonRpcErrorObject, JsonRpcId, JsonRpcOutcome } from '../protocol/json-rpc.ts';
+import type { JsonRpcErrorObject, JsonRpcId, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
+import type { JsonObject } from '../protocol/json-text.ts';
 import type { CallOutput } from './call-output.ts';
 
 export interface QuestionOrigin {
   respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void>;
+}
+
+/** A request of a server as the client is to see it, but for its id. */
+export interface ServerQuestion {
+  readonly request: JsonRpcRequest;
+  /** The task of the server that it belongs to, by the server's own id. */
+  readonly task?: string | undefined;
+  /** The client's result as the server is to have it. */
+  readResult?(result: JsonObject): JsonObject;
 }
 
 interface OpenQuestion {
@@ -13,6 +23,7 @@ interface OpenQuestion {
   readonly origin: QuestionOrigin;
   /** Where the client saw it, and is told if it is withdrawn. */
   readonly stream: CallOutput;
+  readonly readResult: ServerQuestion['readResult'];
 }
 
 export class OpenQuestions {
@@ -20,9 +31,13 @@ export class OpenQuestions {
   #next = 1;
 
   /** Remembers the question and mints the id that the client is to see. */
-  open(upstreamId: JsonRpcId, origin: QuestionOrigin, stream: CallOutput): JsonRpcId {
+  open(
+    { request, readResult }: Pick<ServerQuestion, 'readResult'> & { request: Pick<JsonRpcRequest, 'id'> },
+    origin: QuestionOrigin,
+    stream: CallOutput,
+  ): JsonRpcId {
     const id = this.#next++;
-    this.#open.set(id, { upstreamId, origin, stream });
+    this.#open.set(id, { upstreamId: request.id, origin, stream, readResult });
     return id;
   }
 
@@ -31,7 +46,10 @@ export class OpenQuestions {
     const question = this.#open.get(id);
     if (question === undefined) return undefined;
     this.#open.delete(id);
-    void question.origin.respond(question.upstreamId, outcome);
+    const { origin, upstreamId, readResult } = question;
+    const read =
+      readResult === undefined || 'error' in outcome ? outcome : { result: readResult(outcome.result) };
+    void origin.respond(upstreamId, read);
     return question.stream;
   }
 

@@ -4,9 +4,8 @@ import { GatewayError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../protocol/json-text.ts';
 import { isList } from '../protocol/methods.ts';
 import { nameSourceOf } from '../protocol/request-headers.ts';
+import { RELATED_TASK } from './related-task.ts';
 import type { SealContext, SealedState } from './sealed-state.ts';
-
-const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 
 export interface SealedFieldsOptions {
   readonly state: SealedState;

@@ -3,7 +3,7 @@
 
 import type { ServerConfig } from '../config/config.ts';
 import type { ClientNotification } from '../protocol/client-message.ts';
-import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
+import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import { type JsonRpcRequest, readId } from '../protocol/json-rpc.ts';
 import { answerFixedRoots } from '../servers/fixed-roots.ts';
 import type { Server } from '../servers/server.ts';
@@ -11,8 +11,9 @@ import type { ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import { sessionLinkKey } from './choose-link.ts';
 import { declaredCapabilities, missingCapability } from './client-features.ts';
-import { legacyQuestionParams } from './legacy-content.ts';
+import { questionIn } from './legacy-content.ts';
 import type { LegacySession } from './legacy-session.ts';
+import { relatedTask } from './related-task.ts';
 import type { EventStream } from './session-streams.ts';
 
 /** Questions about tasks that the client runs for the server (2025-11-25, basic/utilities/tasks). */
@@ -70,11 +71,19 @@ function relayQuestion(
   const possible = TASK_QUESTIONS.has(question.method)
     ? declared.tasks !== undefined
     : missingCapability(question, declared) === undefined;
-  const refuse = (message: string) => {
-    void link.respond(question.id, { error: { code: METHOD_NOT_FOUND, message } });
+  const refuse = (message: string, code = METHOD_NOT_FOUND) => {
+    void link.respond(question.id, { error: { code, message } });
   };
-  const params = legacyQuestionParams(question.method, question.params, version);
-  const known = params === undefined ? question : { ...question, params };
-  if (possible) session.ask(session.tasks.toClient(known), link, { stream, refuse });
-  else refuse(`The client did not declare what ${question.method} needs`);
+  if (!possible) {
+    refuse(`The client did not declare what ${question.method} needs`);
+    return;
+  }
+  const asked = questionIn(version, question);
+  if (asked === undefined) {
+    refuse(`The client's protocol revision, ${version}, has no words for this question`, INVALID_PARAMS);
+    return;
+  }
+  const { params, readResult } = asked;
+  const request = session.tasks.toClient(params === undefined ? question : { ...question, params });
+  session.ask({ request, readResult, task: relatedTask(question) }, link, { stream, refuse });
 }

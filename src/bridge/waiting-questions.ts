@@ -1,6 +1,6 @@
 // Questions of one session's server that name no call, and have no stream to go out on yet.
-import type { JsonRpcId, JsonRpcRequest } from '../protocol/json-rpc.ts';
-import type { QuestionOrigin } from './open-questions.ts';
+import type { JsonRpcId } from '../protocol/json-rpc.ts';
+import type { QuestionOrigin, ServerQuestion } from './open-questions.ts';
 
 interface Waiting {
   readonly origin: QuestionOrigin;
@@ -9,7 +9,7 @@ interface Waiting {
 
 export class WaitingQuestions {
   readonly #patienceMs: number;
-  readonly #waiting = new Map<JsonRpcRequest, Waiting>();
+  readonly #waiting = new Map<ServerQuestion, Waiting>();
 
   /** @param patienceMs how long a question waits */
   constructor(patienceMs: number) {
@@ -21,7 +21,7 @@ export class WaitingQuestions {
   }
 
   /** @param giveUp is called when patience is over; it refuses the question */
-  add(question: JsonRpcRequest, origin: QuestionOrigin, giveUp: () => void): void {
+  add(question: ServerQuestion, origin: QuestionOrigin, giveUp: () => void): void {
     const timer = setTimeout(() => {
       this.#waiting.delete(question);
       giveUp();
@@ -30,7 +30,7 @@ export class WaitingQuestions {
   }
 
   /** Something changed: `place` takes a question that can go out now, and returns whether it did. */
-  retry(place: (question: JsonRpcRequest, origin: QuestionOrigin) => boolean): void {
+  retry(place: (question: ServerQuestion, origin: QuestionOrigin) => boolean): void {
     for (const [question, { origin, timer }] of this.#waiting) {
       if (!place(question, origin)) continue;
       clearTimeout(timer);
@@ -41,7 +41,7 @@ export class WaitingQuestions {
   /** The server took it back before anybody was asked. */
   withdraw(id: JsonRpcId, origin: QuestionOrigin): void {
     for (const [question, waiting] of this.#waiting) {
-      if (question.id !== id || waiting.origin !== origin) continue;
+      if (question.request.id !== id || waiting.origin !== origin) continue;
       clearTimeout(waiting.timer);
       this.#waiting.delete(question);
     }

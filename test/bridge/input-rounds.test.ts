@@ -248,6 +248,34 @@ test('an older client is asked in the words of its revision', async (t) => {
   answer.abort();
 });
 
+const colorsForm = (property: Members) => ({
+  ...FORM,
+  params: { ...FORM.params, requestedSchema: { type: 'object', properties: { colors: property } } },
+});
+
+test('several choices of one field are asked one by one of an older client, and answered as one field', async (t) => {
+  const { gateway } = await modernBehind(t);
+  await using session = await openSession(gateway.url, { version: '2025-06-18', capabilities: CAPABILITIES });
+  const colors = { type: 'array', items: { type: 'string', enum: ['red', 'green'] } };
+  const answer = await callWith(session, { rounds: [{ q: colorsForm(colors) }] });
+  const asked = await question(answer);
+  const { properties = {} } = (asked.params?.requestedSchema ?? {}) as { properties?: Members };
+  assert.deepEqual(Object.keys(properties), ['colors.1', 'colors.2']);
+  await session.respond(asked.id, { result: { action: 'accept', content: { 'colors.2': true } } });
+  const done = JSON.parse(textOf((await answer.message()) ?? {}));
+  assert.deepEqual(done, { q: { action: 'accept', content: { colors: ['green'] } } });
+});
+
+test('what an older client has no words for ends the call, and it is not asked', async (t) => {
+  const { gateway } = await modernBehind(t);
+  await using session = await openSession(gateway.url, { version: '2025-06-18', capabilities: CAPABILITIES });
+  const rounds = [{ q: colorsForm({ type: 'array', items: { type: 'string' } }) }];
+  const { response, before } = await (await callWith(session, { rounds })).whole();
+  assert.equal(response.error?.code, 5020);
+  assert.match(String(response.error?.message), /protocol revision has no words/);
+  assert.deepEqual(before, []);
+});
+
 test('F23: one session cannot answer the question of another', async (t) => {
   const { gateway, server } = await modernBehind(t);
   await using mine = await openSession(gateway.url, { capabilities: CAPABILITIES });

@@ -1,7 +1,7 @@
 // Content in terms of the client's revision.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { legacyContent, legacyQuestionParams } from '../../src/bridge/legacy-content.ts';
+import { legacyContent, questionIn } from '../../src/bridge/legacy-content.ts';
 import { forServer } from '../../src/bridge/legacy-params.ts';
 import { LEGACY_VERSIONS } from '../../src/protocol/era.ts';
 import type { JsonObject } from '../../src/protocol/json-text.ts';
@@ -38,6 +38,8 @@ test('other results, and those of another shape, are left alone', () => {
   }
 });
 
+const paramsIn = (method: string, params: JsonObject | undefined, version: string) =>
+  questionIn(version, { method, params })?.params;
 const TITLED = {
   type: 'string',
   title: 'Color',
@@ -50,8 +52,8 @@ test('enums with titles are spelt as older revisions had them', () => {
     requestedSchema: { type: 'object', properties: { color, name: { type: 'string' } }, required: ['color'] },
   });
   const older = { type: 'string', title: 'Color', enum: ['#f00', '#0f0'], enumNames: ['Red', '#0f0'] };
-  assert.deepEqual(legacyQuestionParams('elicitation/create', form(TITLED), '2025-06-18'), form(older));
-  assert.deepEqual(legacyQuestionParams('elicitation/create', form(TITLED), '2025-11-25'), form(TITLED));
+  assert.deepEqual(paramsIn('elicitation/create', form(TITLED), '2025-06-18'), form(older));
+  assert.deepEqual(paramsIn('elicitation/create', form(TITLED), '2025-11-25'), form(TITLED));
 });
 
 test('what is no enum with titles stays as it is', () => {
@@ -62,10 +64,10 @@ test('what is no enum with titles stays as it is', () => {
     true,
   ]) {
     const form = { requestedSchema: { type: 'object', properties: { color } } };
-    assert.deepEqual(legacyQuestionParams('elicitation/create', form, '2025-06-18'), form);
+    assert.deepEqual(paramsIn('elicitation/create', form, '2025-06-18'), form);
   }
   for (const params of [undefined, {}, { requestedSchema: {} }, { requestedSchema: 1 }]) {
-    assert.deepEqual(legacyQuestionParams('elicitation/create', params, '2025-06-18'), params);
+    assert.deepEqual(paramsIn('elicitation/create', params, '2025-06-18'), params);
   }
 });
 
@@ -87,15 +89,15 @@ test('several blocks in one message of a sampling are messages of their own in o
       { role: 'assistant', content: text },
     ],
   });
-  assert.deepEqual(legacyQuestionParams('sampling/createMessage', params, '2025-06-18'), split(audio));
+  assert.deepEqual(paramsIn('sampling/createMessage', params, '2025-06-18'), split(audio));
   const unheard = { type: 'text', text: JSON.stringify(audio) };
-  assert.deepEqual(legacyQuestionParams('sampling/createMessage', params, '2024-11-05'), split(unheard));
-  assert.equal(legacyQuestionParams('sampling/createMessage', params, '2025-11-25'), params);
+  assert.deepEqual(paramsIn('sampling/createMessage', params, '2024-11-05'), split(unheard));
+  assert.equal(paramsIn('sampling/createMessage', params, '2025-11-25'), params);
 });
 
 test('roots are asked for alike in all revisions', () => {
   const params = { own: 1 };
-  assert.equal(legacyQuestionParams('roots/list', params, '2024-11-05'), params);
+  assert.equal(paramsIn('roots/list', params, '2024-11-05'), params);
 });
 
 test('the context of a completion is for servers from 2025-06-18 on', () => {

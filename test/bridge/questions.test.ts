@@ -69,6 +69,30 @@ for (const [wire, start] of [
     assert.deepEqual(JSON.parse(textOf((await answer.whole()).response)), error);
   });
 
+  test(`over ${wire} an older client is asked in its own words, and the server hears the answer in its own`, async (t) => {
+    const gateway = await start(t);
+    const older = { version: '2025-06-18', capabilities: EVERYTHING };
+    await using session = await openSession(gateway.url, older);
+    const form = (colors: Members) => ({
+      message: 'Which?',
+      requestedSchema: { type: 'object', properties: { colors } },
+    });
+    const items = { type: 'string', enum: ['red', 'green'] };
+    const params = form({ type: 'array', items });
+    const answer = await startAsking(session, { method: 'elicitation/create', params });
+    const question = await questionOn(answer);
+    const { properties = {} } = (question.params?.requestedSchema ?? {}) as { properties?: Members };
+    assert.deepEqual(Object.keys(properties), ['colors.1', 'colors.2']);
+    const content = { 'colors.1': false, 'colors.2': true };
+    await session.respond(question.id, { result: { action: 'accept', content } });
+    const heard = JSON.parse(textOf((await answer.whole()).response));
+    assert.deepEqual(heard, { action: 'accept', content: { colors: ['green'] } });
+    const unspeakable = { method: 'elicitation/create', params: form({ type: 'object' }) };
+    const { response, before } = await (await startAsking(session, unspeakable)).whole();
+    assert.equal(JSON.parse(textOf(response)).code, -32602, textOf(response));
+    assert.deepEqual(before, []);
+  });
+
   test(`F23: over ${wire} what the client did not declare is refused at once, and it hears nothing`, async (t) => {
     const gateway = await start(t);
     await using session = await openSession(gateway.url, { capabilities: { sampling: {} } });
