@@ -50,6 +50,8 @@ export interface CallToCarry {
   readonly output: CallOutput;
   readonly signal: AbortSignal;
   readonly listTtlMs: number;
+  /** What the server lists of the tool that is called, where it is one that may be run as a task for this caller. */
+  readonly tool: JsonObject | undefined;
   readonly paramHeaders: ParamHeaderValues | undefined;
   /** Of a list of tools: what clients get to see of it; undefined where that is all of it, as it is. */
   readonly tools: ReviewedTools | undefined;

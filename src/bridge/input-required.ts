@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { missingCapability } from './client-features.ts';
+import { withoutRelatedTask } from './related-task.ts';
 
 /** How often a server may ask before its call is given up. */
 export const MAX_ROUNDS = 16;
@@ -57,7 +58,7 @@ export function answers({ method }: Question, response: JsonObject): boolean {
 /** A legacy server's question as a modern client is to see it. */
 export function modernQuestion({ method, params }: Question): JsonObject {
   if (params === undefined) return { method };
-  const { _meta, task: _task, elicitationId: _elicitationId, ...rest } = params;
+  const { _meta, task: _task, elicitationId: _elicitationId, ...rest } = withoutRelatedTask(params);
   const meta = isJsonObject(_meta) ? withoutProgressToken(_meta) : undefined;
   const mode = method === 'elicitation/create' && rest.mode === undefined ? { mode: 'form' } : {};
   return { method, params: { ...mode, ...rest, ...(meta === undefined ? {} : { _meta: meta }) } };

@@ -6,9 +6,12 @@ import { isLogLevel } from '../protocol/log-levels.ts';
 import type { Crossing, CrossingContext } from './crossing.ts';
 import { isWanted } from './legacy-log-levels.ts';
 import { forServer } from './legacy-params.ts';
+import { withoutRelatedTask } from './related-task.ts';
 import { publicError } from './server-errors.ts';
 
 const CACHEABLE_LISTS = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']);
+/** The newer revision knows no such signals: its clients retry to learn the outcome, and hear of no tasks. */
+const UNKNOWN_NOTIFICATIONS = new Set(['notifications/elicitation/complete', 'notifications/tasks/status']);
 const MODERN_META: ReadonlySet<string> = new Set([
   META.protocolVersion,
   META.clientInfo,
@@ -31,8 +34,10 @@ export const legacyServer: Crossing = {
       const asked = request.era === 'modern' ? request.meta.logLevel : undefined;
       return isLogLevel(asked) && isWanted(message, asked) ? message : undefined;
     }
-    // The newer revision knows no such signal: its clients retry to learn the outcome (changelog, 11).
-    return message.method === 'notifications/elicitation/complete' ? undefined : message;
+    if (UNKNOWN_NOTIFICATIONS.has(message.method)) return undefined;
+    return message.params === undefined
+      ? message
+      : { ...message, params: withoutRelatedTask(message.params) };
   },
   outcome(outcome, context) {
     if ('result' in outcome) return { result: modernResult(outcome.result, context) };
@@ -47,11 +52,22 @@ function modernResult(result: JsonObject, context: CrossingContext): JsonObject 
   const { serverInfo } = context.peer;
   const meta = isJsonObject(result._meta) ? result._meta : {};
   return {
-    ...result,
+    ...(context.request.method === 'tools/list' ? withoutTaskSupport(result) : result),
     resultType: 'complete',
     ...cachingHints(context),
     _meta: serverInfo === undefined ? meta : { ...meta, [META.serverInfo]: serverInfo },
   };
+}
+
+/** Portico runs as a task what has to be one. */
+function withoutTaskSupport(result: JsonObject): JsonObject {
+  if (!Array.isArray(result.tools)) return result;
+  const tools = result.tools.map((tool) => {
+    if (!isJsonObject(tool)) return tool;
+    const { execution: _execution, ...rest } = tool;
+    return rest;
+  });
+  return { ...result, tools };
 }
 
 /** Hints on the cacheable methods only, `private` on every page (2026-07-28, server/utilities/caching). */

@@ -8,6 +8,7 @@ import type { ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import { LegacyLogLevels } from './legacy-log-levels.ts';
 import type { ParkedCall } from './parked-call.ts';
+import { relatedTask } from './related-task.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 /** A server that asks without end must not fill the gateway. */
@@ -73,12 +74,14 @@ export class LinkHub {
   /** From here on questions may belong to `call`; those that came too early do. Returns the way out. */
   enter(call: ParkedCall): () => void {
     this.#askers.add(call);
-    for (const [question, timer] of this.#homeless) {
-      clearTimeout(timer);
-      call.ask(question);
-    }
-    this.#homeless.clear();
+    this.#handHomeless(call, (question) => relatedTask(question) === undefined);
     return () => this.#askers.delete(call);
+  }
+
+  /** The server runs `call` as this task: what says that it belongs to it, does. */
+  nameTask(call: ParkedCall, taskId: string): void {
+    call.task = taskId;
+    this.#handHomeless(call, (question) => relatedTask(question) === taskId);
   }
 
   /** Keeps `call` in reach for what the server takes back, parked or not. Returns the way out. */
@@ -131,7 +134,24 @@ export class LinkHub {
     return this.#subscribed.size;
   }
 
+  #handHomeless(call: ParkedCall, belongs: (question: JsonRpcRequest) => boolean): void {
+    for (const [question, timer] of this.#homeless) {
+      if (!belongs(question)) continue;
+      clearTimeout(timer);
+      this.#homeless.delete(question);
+      call.ask(question);
+    }
+  }
+
   #receiveQuestion(question: JsonRpcRequest): void {
+    const task = relatedTask(question);
+    if (task !== undefined) {
+      const owner = [...this.#held].find((call) => call.task === task);
+      // Its call may not have heard yet that it is a task.
+      if (owner === undefined) this.#keepHomeless(question);
+      else owner.ask(question);
+      return;
+    }
     if (this.#askers.size > 0) this.#asksOutsideCalls = true;
     if (this.#askers.size === 0 && this.#fences.size > 0) {
       this.#refuse(question, 'The call that this belonged to was given up');
@@ -146,6 +166,10 @@ export class LinkHub {
       this.#refuse(question, 'More than one call could have asked this');
       return;
     }
+    this.#keepHomeless(question);
+  }
+
+  #keepHomeless(question: JsonRpcRequest): void {
     if (this.#homeless.size >= MAX_HOMELESS) {
       this.#refuse(question, 'Too many questions wait for a call');
       return;

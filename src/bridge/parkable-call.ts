@@ -11,6 +11,7 @@ import type { CarriedCall } from './carried-call.ts';
 import { crossedCapabilities, missingCapability } from './client-features.ts';
 import { modernQuestion } from './input-required.ts';
 import type { AttachedExchange, ParkedCall } from './parked-call.ts';
+import { callAsTask, needsTask, type TaskCallOptions } from './task-call.ts';
 
 /** Inside the seal: a parked call and its round, or the sign that the call is to be made afresh. */
 const PARKED_STATE = /^parked ([\w-]+) (\d+)$/;
@@ -68,8 +69,9 @@ export async function carryParkable(carried: CarriedCall): Promise<'ok' | 'error
 async function takeTurn({ call, bridge, context }: CarriedCall, parked: ParkedCall): Promise<() => void> {
   const { server, signal } = call;
   const hub = bridge.hubs.of(parked.link);
-  // Without features nothing can be asked.
-  const takesTurns = hub.takesTurns && Object.keys(parked.declared).length > 0;
+  // Without features nothing can be asked, and what a task asks names it.
+  const isAsked = Object.keys(parked.declared).length > 0 && !needsTask(call.tool, parked.link.peer);
+  const takesTurns = hub.takesTurns && isAsked;
   const endTurn = takesTurns ? await hub.turns.take(signal, server.config.queue.timeoutMs) : () => {};
   if (takesTurns) await hub.passed();
   const logging = await hub.logLevels.enter(context.request, (message) => parked.deliver(message));
@@ -81,10 +83,11 @@ async function takeTurn({ call, bridge, context }: CarriedCall, parked: ParkedCa
 
 /** Questions that name no call may be the call's for as long as `exchange` runs. */
 async function asAsker(
-  { bridge }: CarriedCall,
+  { bridge, call }: CarriedCall,
   parked: ParkedCall,
   exchange: () => Promise<void>,
 ): Promise<void> {
+  if (needsTask(call.tool, parked.link.peer)) return exchange();
   const leave = bridge.hubs.of(parked.link).enter(parked);
   try {
     await exchange();
@@ -99,14 +102,17 @@ async function run(carried: CarriedCall, parked: ParkedCall): Promise<void> {
   const leave = hub.hold(parked);
   parked.upstream.signal.addEventListener('abort', () => hub.raiseFence(), { once: true });
   try {
-    const outcome = await carried.send(withProgressToken(carried.params(), parked.id), {
+    const params = withProgressToken(carried.params(), parked.id);
+    const options: TaskCallOptions = {
       signal: parked.upstream.signal,
       onStarted: (clock) => {
         parked.clock = clock;
       },
       onMessage: (message) => receive(parked, message, carried),
-    });
-    parked.finish(outcome);
+      onTask: (taskId) => hub.nameTask(parked, taskId),
+    };
+    const asTask = needsTask(carried.call.tool, parked.link.peer);
+    parked.finish(await (asTask ? callAsTask(carried, params, options) : carried.send(params, options)));
   } catch (thrown) {
     if (!parked.upstream.signal.aborted) hub.raiseFence();
     parked.fail(thrown);

@@ -10,6 +10,7 @@ import type { ServerMessage } from '../servers/transport.ts';
 import { missingCapability } from './client-features.ts';
 import { answers, modernQuestion, type Question } from './input-required.ts';
 import { isOver, nextParkedState, type ParkedEvent, type ParkedState } from './parked-state.ts';
+import { relatedTask, withRelatedTask } from './related-task.ts';
 
 /** The exchange that a call is attached to while it is open. */
 export interface AttachedExchange {
@@ -39,6 +40,8 @@ export interface ParkedCallOptions {
 
 interface OpenQuestion extends Question {
   readonly upstreamId: JsonRpcId;
+  /** Answers belong to the task that asks. */
+  readonly task: string | undefined;
   /** False until it has been put to the client. */
   asked: boolean;
 }
@@ -55,7 +58,9 @@ export class ParkedCall {
   readonly link: ServerLink;
   /** Cancels the call at the server. */
   readonly upstream = new AbortController();
-  clock: Pick<CallDeadline, 'pause' | 'resume'> | undefined;
+  #clock: Pick<CallDeadline, 'pause' | 'resume'> | undefined;
+  /** The server's own id of the task that it runs the call as. */
+  task: string | undefined;
   /** Set once a question was refused for a capability that the client did not declare. */
   missing: JsonObject | undefined;
   readonly #options: ParkedCallOptions;
@@ -80,6 +85,12 @@ export class ParkedCall {
 
   get state(): ParkedState {
     return this.#state;
+  }
+
+  /** Of the request that the server has now; it stands still while the call is parked. */
+  set clock(clock: Pick<CallDeadline, 'pause' | 'resume'>) {
+    this.#clock = clock;
+    if (this.#state === 'parked' || this.#state === 'withdrawn') clock.pause();
   }
 
   get round(): number {
@@ -110,12 +121,13 @@ export class ParkedCall {
   resume(exchange: AttachedExchange, inputResponses: JsonObject): Promise<void> {
     this.#move('resume');
     clearTimeout(this.#timer);
-    this.clock?.resume();
+    this.#clock?.resume();
     for (const [key, question] of this.#questions) {
       const response = Object.hasOwn(inputResponses, key) ? inputResponses[key] : undefined;
       if (!question.asked || !isJsonObject(response) || !answers(question, response)) continue;
       this.#questions.delete(key);
-      void this.link.respond(question.upstreamId, { result: response });
+      const result = question.task === undefined ? response : withRelatedTask(response, question.task);
+      void this.link.respond(question.upstreamId, { result });
     }
     return this.attach(exchange);
   }
@@ -131,7 +143,8 @@ export class ParkedCall {
       void this.link.respond(id, { error });
       return;
     }
-    this.#questions.set(`q${this.#nextKey++}`, { upstreamId: id, method, params, asked: false });
+    const task = relatedTask(request);
+    this.#questions.set(`q${this.#nextKey++}`, { upstreamId: id, method, params, task, asked: false });
     this.#scheduleAdvance();
   }
 
@@ -213,7 +226,7 @@ export class ParkedCall {
     }
     this.#exchange = undefined;
     this.#move('park');
-    this.clock?.pause();
+    this.#clock?.pause();
     this.#timer = setTimeout(() => this.#expire(), this.#options.parkTimeoutMs);
     exchange.requireInput(inputRequests, this.#round);
     this.#detached.resolve();

@@ -40,7 +40,7 @@ export class SealedFields {
       const taskIds = params.notifications.taskIds.map((id) => this.#open('task', id));
       opened.notifications = { ...params.notifications, taskIds };
     }
-    return withRelatedTask(opened, (id) => this.#open('task', id));
+    return mapRelatedTask(opened, (id) => this.#open('task', id));
   }
 
   sealResult(result: JsonObject): JsonObject {
@@ -56,7 +56,7 @@ export class SealedFields {
     if (method === 'tasks/list' && Array.isArray(result.tasks)) {
       sealed.tasks = result.tasks.map((task) => (isJsonObject(task) ? this.#sealTask({ ...task }) : task));
     }
-    return withRelatedTask(sealed, (id) => this.#seal('task', id));
+    return mapRelatedTask(sealed, (id) => this.#seal('task', id));
   }
 
   /** Params of a message that goes to the client ahead of the response. */
@@ -67,12 +67,12 @@ export class SealedFields {
       const taskIds = params.notifications.taskIds.map((id) => this.#seal('task', id));
       sealed.notifications = { ...params.notifications, taskIds };
     }
-    return withRelatedTask(sealed, (id) => this.#seal('task', id));
+    return mapRelatedTask(sealed, (id) => this.#seal('task', id));
   }
 
   /** Params of a server's question: of a task of the client's own, only what it belongs to is the server's. */
   sealQuestion(params: JsonObject): JsonObject {
-    return withRelatedTask(params, (id) => this.#seal('task', id));
+    return mapRelatedTask(params, (id) => this.#seal('task', id));
   }
 
   /**
@@ -81,7 +81,7 @@ export class SealedFields {
    * @throws GatewayError state-invalid for a task that is none of this caller's
    */
   openRelated(holder: JsonObject): JsonObject {
-    return withRelatedTask(holder, (id) => this.#open('task', id));
+    return mapRelatedTask(holder, (id) => this.#open('task', id));
   }
 
   #sealTask(task: JsonObject): JsonObject {
@@ -118,7 +118,7 @@ function isTaskMethod(method: string): boolean {
   return method.startsWith('tasks/');
 }
 
-function withRelatedTask(holder: JsonObject, map: (id: JsonValue | undefined) => string): JsonObject {
+function mapRelatedTask(holder: JsonObject, map: (id: JsonValue | undefined) => string): JsonObject {
   const meta = holder._meta;
   const related = isJsonObject(meta) ? meta[RELATED_TASK] : undefined;
   if (!isJsonObject(meta) || !isJsonObject(related) || typeof related.taskId !== 'string') return holder;

@@ -8,7 +8,7 @@ import { capabilitiesForModern } from '../bridge/client-features.ts';
 import type { SessionCall } from '../bridge/legacy-session.ts';
 import { relayToSession } from '../bridge/session-messages.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
-import { isJsonObject } from '../protocol/json-text.ts';
+import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { methodLabel } from '../protocol/methods.ts';
 import { buildParamHeaders } from '../protocol/param-headers.ts';
 import { nameSourceOf } from '../protocol/request-headers.ts';
@@ -17,7 +17,7 @@ import type { Server } from '../servers/server.ts';
 import { withinTime } from '../servers/within-time.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { checkParamHeaders, requireMethod } from './route-exchange.ts';
+import { checkParamHeaders, permitTasks, requireMethod } from './route-exchange.ts';
 import { routeTarget } from './route-target.ts';
 
 export interface Dispatch {
@@ -60,9 +60,9 @@ async function dispatchOnce(
   exchange: Exchange,
   call: Dispatch,
 ): Promise<'ok' | 'error'> {
-  const { request, hidden, client, server, signal } = call;
+  const { hidden, client, server, signal } = call;
   const { enforced } = client.access;
-  const starting = chooseLink(server, client, request, {
+  const starting = chooseLink(server, client, call.request, {
     onSessionMessage(session, message, link) {
       if (!('id' in message)) gateway.catalogue.noteListChanged(link, message.method);
       if (link.peer.era === 'modern') return gateway.bridge.lanes.receive(message, link);
@@ -78,11 +78,13 @@ async function dispatchOnce(
   // Probe and handshake each have the start timeout.
   const link = await withinTime(starting, server.config.startTimeoutMs * 2, signal);
   await link.present(client.caller, signal);
-  requireMethod(request, exchange.view, link.peer);
+  requireMethod(call.request, exchange.view, link.peer);
+  const isolation = server.isolationFor(link.peer);
+  const request = permitTasks(call.request, link.peer, isolation);
   const shape = gateway.shapes.of(server.slug);
   const clientCapabilities = capabilitiesForModern(client, server.config.client);
-  const readHeaders = async () => {
-    const target = await routeTarget(gateway, {
+  const readTarget = () =>
+    routeTarget(gateway, {
       request,
       link,
       hidden,
@@ -91,11 +93,12 @@ async function dispatchOnce(
       signal,
       clientCapabilities,
     });
+  const headersFor = (target: JsonObject | undefined) => {
     const declared = checkParamHeaders(exchange, request, target);
     const args = isJsonObject(request.params?.arguments) ? request.params.arguments : undefined;
     return declared.length === 0 ? undefined : buildParamHeaders(declared, args);
   };
-  const paramHeaders = await readHeaders();
+  const target = await readTarget();
   const tools =
     request.method === 'tools/list' && !shape.isPlain
       ? shape.review(await gateway.catalogue.table(link, 'tools', { signal, clientCapabilities }))
@@ -103,13 +106,15 @@ async function dispatchOnce(
   return carryCall(
     {
       ...call,
+      request,
       link,
+      tool: isolation === 'shared' ? undefined : target,
       listTtlMs: gateway.config.lists.ttlMs,
-      paramHeaders,
+      paramHeaders: headersFor(target),
       tools,
-      refreshParamHeaders() {
+      async refreshParamHeaders() {
         gateway.catalogue.invalidate(link, 'tools');
-        return readHeaders();
+        return headersFor(await readTarget());
       },
     },
     gateway.bridge,

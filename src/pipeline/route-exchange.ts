@@ -18,6 +18,25 @@ export function requireMethod(request: ClientRequest, view: string | undefined, 
 }
 
 /**
+ * Tasks pass within one era, and at a legacy server on a session's own link alone: it keeps them for its one client,
+ * whom it takes Portico to be, and would show them to all others. Elsewhere it is not asked for one.
+ *
+ * @throws GatewayError method-unknown for what asks about tasks
+ */
+export function permitTasks<Request extends ClientRequest>(
+  request: Request,
+  { era }: Peer,
+  isolation: 'shared' | 'principal' | 'session',
+): Request {
+  const pass = request.era === era && (era === 'modern' || isolation === 'session');
+  if (pass) return request;
+  if (request.method.startsWith('tasks/')) throw new GatewayError('method-unknown');
+  if (request.params?.task === undefined) return request;
+  const { task: _task, ...params } = request.params;
+  return { ...request, params };
+}
+
+/**
  * Holds the `Mcp-Param-*` headers of a modern client against the tool's schema and the body.
  *
  * @returns the headers that the tool's schema declares

@@ -86,6 +86,59 @@ test('one that comes while several are parked waits for the next call', async (t
   for (const { call } of parked) call.cancel(new Error('over'));
 });
 
+/** The question of a task, which says so. */
+function questionOf(task: string, id: string) {
+  const { params, ...rest } = question(id);
+  const _meta = { 'io.modelcontextprotocol/related-task': { taskId: task } };
+  return { ...rest, params: { ...params, _meta } };
+}
+
+test('one that names a task belongs to the call that it runs, however many others could have asked', async (t) => {
+  const { hub, running, wire } = hubRig(t);
+  const [first, second, plain] = [running(), running(), running()];
+  hub.nameTask(first.call, 't1');
+  hub.nameTask(second.call, 't2');
+  hub.receive(questionOf('t2', 'a'));
+  hub.receive(questionOf('t1', 'b'));
+  await Promise.all([first.told, second.told]);
+  assert.deepEqual(
+    [first.exchange.asked, second.exchange.asked],
+    [{ q1: 'question b' }, { q1: 'question a' }],
+  );
+  assert.doesNotMatch(JSON.stringify(first.exchange.required), /related-task/);
+  const retry = new RecordedExchange();
+  const resumed = second.call.resume(retry, { q1: ACCEPTED });
+  const related = { _meta: { 'io.modelcontextprotocol/related-task': { taskId: 't2' } } };
+  assert.deepEqual(wire.answers, [{ id: 'a', outcome: { result: { ...ACCEPTED, ...related } } }]);
+  for (const { call } of [plain, second]) call.finish(DONE);
+  await Promise.all([plain.told, resumed]);
+  assert.equal(plain.exchange.required, undefined);
+});
+
+test('one that names a task of which its call has not heard yet waits for that, and for no other call', async (t) => {
+  const { hub, running, wire } = hubRig(t);
+  hub.receive(questionOf('t1', 'early'));
+  const [other, own] = [running(), running()];
+  hub.nameTask(other.call, 't2');
+  hub.nameTask(own.call, 't1');
+  await own.told;
+  assert.deepEqual(own.exchange.asked, { q1: 'question early' });
+  other.call.finish(DONE);
+  await other.told;
+  assert.equal(other.exchange.required, undefined);
+  assert.deepEqual(wire.answers, []);
+});
+
+test('one that names a task of nobody is refused when patience is over', async (t) => {
+  const { hub, running, wire } = hubRig(t, { patienceMs: 20 });
+  const { call, told } = running();
+  hub.receive(questionOf('unknown', 'a'));
+  while (wire.answers.length === 0) await new Promise(setImmediate);
+  assert.deepEqual(errorsTo(wire.answers), [['a', -32601]]);
+  call.finish(DONE);
+  await told;
+});
+
 test('one outside any call waits for the next one', async (t) => {
   const { hub, running, wire } = hubRig(t);
   hub.receive(question('early'));

@@ -15,7 +15,7 @@ test('a task has one id in its result, in status notifications and in questions,
   await using session = await openSession(gateway.url, { capabilities: { elicitation: {} } });
   const stream = await session.listen();
   await session.tool('echo', { text: 'a link' });
-  await server.until(() => server.listening >= 2);
+  await server.until(() => server.listening === 3);
   server.announce({ method: 'notifications/tasks/status', params: { taskId: 'inner-1', status: 'working' } });
   const taskId = (await stream.message())?.params?.taskId;
   assert.equal(typeof taskId, 'string');
@@ -37,4 +37,34 @@ test('a task has one id in its result, in status notifications and in questions,
   const foreign = await session.ask('tasks/get', { taskId: 'inner-1' });
   assert.equal(foreign.error?.code, -32602);
   stream.abort();
+});
+
+test('what a task asks goes out where its result is waited for, whatever else is in flight', async (t) => {
+  const { gateway, server } = await legacyHttpBehind(t, { persona: { capabilities: CAPABILITIES } });
+  await using session = await openSession(gateway.url, { capabilities: { elicitation: {} } });
+  await session.tool('echo', { text: 'a link' });
+  await server.until(() => server.listening === 3);
+  const other = session.start('tools/call', { name: 'never', arguments: {} }, { id: '"other"' });
+  await server.request('tools/call:never');
+  const params = { message: 'Go on?', _meta: { [RELATED]: { taskId: 'inner-1' } } };
+  server.announce({ id: 'q', method: 'elicitation/create', params });
+  const early = await (await other.answer).message();
+  const taskId = relatedTo(early?.params);
+  assert.equal(
+    typeof taskId,
+    'string',
+    'nobody waits for the result yet, so the only call that may ask has it',
+  );
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  server.fault('tasks/result', { holdUntil: held });
+  const waiting = session.start('tasks/result', { taskId }, { id: '"result"' });
+  await server.request('tasks/result');
+  server.announce({ id: 'q2', method: 'elicitation/create', params: { ...params, message: 'And now?' } });
+  const question = await (await waiting.answer).message();
+  assert.equal(question?.params?.message, 'And now?');
+  await session.respond(question?.id, { result: { action: 'accept' } });
+  const answered = await server.request(({ message }) => message?.id === 'q2' && 'result' in message);
+  assert.deepEqual(answered.message?.result, { action: 'accept' });
+  release();
+  other.abort();
 });

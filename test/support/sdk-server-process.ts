@@ -15,7 +15,12 @@ export interface StdioCommand {
   readonly env: Record<string, string>;
 }
 
-export type ServerScript = 'everything-server' | 'sdk-shaping-server' | 'sdk-v1-server' | 'sdk-v2-server';
+export type ServerScript =
+  | 'everything-server'
+  | 'sdk-shaping-server'
+  | 'sdk-task-server'
+  | 'sdk-v1-server'
+  | 'sdk-v2-server';
 
 /** What to spawn for the server's stdio form, as a config or a client's transport takes it. */
 export function stdioCommand(script: ServerScript, era?: ServedEra): StdioCommand {
