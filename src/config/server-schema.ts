@@ -168,7 +168,9 @@ const boundKeys = {
     minimum: 1,
   }),
   maxInFlight: integer({
-    description: 'Most calls under way on one link; more wait in `queue`.',
+    description:
+      'Most calls under way on one link; more wait in `queue`, where callers take turns. Of eight or more, one caller ' +
+      'gets seven eighths at most.',
     default: 256,
     minimum: 1,
   }),

@@ -1,5 +1,5 @@
-// How many calls one link carries at a time. The rest wait in a bounded line, first come first served; whoever waits
-// too long, or finds the line full, is told to come back later.
+// How many calls one link carries at a time. The rest wait in bounded lines, one for each caller, which are served in
+// turn: nobody's hundred calls hold up another's one. Whoever waits too long, or finds no room, is told to come back.
 import { GatewayError } from '../errors.ts';
 
 export interface CallSlotsOptions {
@@ -15,18 +15,33 @@ interface Waiter {
   readonly refuse: (error: unknown) => void;
 }
 
+export interface QueueStats {
+  /** Calls that had to wait, and how long in all. */
+  readonly waits: number;
+  readonly waitedMs: number;
+}
+
 /** What a refused caller is told; a slot frees up as calls end, which nobody can foresee better. */
 const RETRY_AFTER_MS = 1_000;
+/** One caller may hold all slots but this part, which is there for the others; of few slots none is kept back. */
+const KEPT_FOR_OTHERS = 1 / 8;
 
 export class CallSlots {
   readonly #options: CallSlotsOptions;
-  /** In order of arrival; a set, so that leaving from the middle costs nothing. */
-  readonly #waiting = new Set<Waiter>();
+  readonly #maxOfOne: number;
+  /** By caller, in the order of their turns. A set keeps the order of arrival, and leaving its middle costs nothing. */
+  readonly #lines = new Map<string | undefined, Set<Waiter>>();
+  readonly #held = new Map<string | undefined, number>();
   #inFlight = 0;
+  #waiting = 0;
+  #waits = 0;
+  #waitedMs = 0;
   #closedBecause: GatewayError | undefined;
 
   constructor(options: CallSlotsOptions) {
+    const { maxInFlight } = options;
     this.#options = options;
+    this.#maxOfOne = maxInFlight - Math.floor(maxInFlight * KEPT_FOR_OTHERS);
   }
 
   get inFlight(): number {
@@ -34,66 +49,116 @@ export class CallSlots {
   }
 
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#waiting;
+  }
+
+  get stats(): QueueStats {
+    return { waits: this.#waits, waitedMs: this.#waitedMs };
   }
 
   /**
    * Waits for a slot.
    *
+   * @param caller among whom slots are shared out; undefined for Portico itself
    * @throws GatewayError no-capacity, the error that the slots were closed with, or the signal's reason
    */
-  async acquire(signal: AbortSignal): Promise<ReleaseSlot> {
+  async acquire(signal: AbortSignal, caller?: string): Promise<ReleaseSlot> {
     signal.throwIfAborted();
     if (this.#closedBecause) throw this.#closedBecause;
-    if (this.#inFlight < this.#options.maxInFlight) this.#inFlight += 1;
-    else await this.#wait(signal);
-    return this.#releaseOnce();
+    if (this.#mayHave(caller)) this.#take(caller);
+    else await this.#wait(signal, caller);
+    return this.#releaseOnce(caller);
   }
 
   /** Refuses everyone who waits, and everyone who comes. Idempotent; calls in flight are not touched. */
   close(because: GatewayError): void {
     this.#closedBecause ??= because;
-    for (const waiter of [...this.#waiting]) waiter.refuse(this.#closedBecause);
+    for (const line of [...this.#lines.values()]) {
+      for (const waiter of [...line]) waiter.refuse(this.#closedBecause);
+    }
   }
 
-  async #wait(signal: AbortSignal): Promise<void> {
+  async #wait(signal: AbortSignal, caller: string | undefined): Promise<void> {
     const { max, timeoutMs } = this.#options.queue;
-    if (this.#waiting.size >= max) throw noCapacity('queue-full');
+    if (this.#waiting >= max && !this.#makeRoom(caller)) throw noCapacity('queue-full');
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     // Leaves the line at once, not a tick later: a slot handed to someone who has left would be lost for good.
     const refuse = (error: unknown) => {
-      if (this.#waiting.delete(waiter)) reject(error);
+      if (this.#leave(caller, waiter)) reject(error);
     };
     const waiter: Waiter = { admit: resolve, refuse };
     const onAbort = () => refuse(signal.reason);
     const timer = setTimeout(() => refuse(noCapacity('queue-timeout')), timeoutMs);
     signal.addEventListener('abort', onAbort, { once: true });
-    this.#waiting.add(waiter);
+    const startedAt = performance.now();
+    this.#join(caller, waiter);
     try {
       await promise;
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
+      this.#waits += 1;
+      this.#waitedMs += performance.now() - startedAt;
     }
   }
 
-  #releaseOnce(): ReleaseSlot {
+  #mayHave(caller: string | undefined): boolean {
+    const maxOfThis = caller === undefined ? this.#options.maxInFlight : this.#maxOfOne;
+    return this.#inFlight < this.#options.maxInFlight && (this.#held.get(caller) ?? 0) < maxOfThis;
+  }
+
+  #take(caller: string | undefined): void {
+    this.#inFlight += 1;
+    this.#held.set(caller, (this.#held.get(caller) ?? 0) + 1);
+  }
+
+  #join(caller: string | undefined, waiter: Waiter): void {
+    const line = this.#lines.get(caller) ?? new Set();
+    this.#lines.set(caller, line.add(waiter));
+    this.#waiting += 1;
+  }
+
+  #leave(caller: string | undefined, waiter: Waiter): boolean {
+    const line = this.#lines.get(caller);
+    if (!line?.delete(waiter)) return false;
+    if (line.size === 0) this.#lines.delete(caller);
+    this.#waiting -= 1;
+    return true;
+  }
+
+  /** The last of the longest line gives way to a caller whose own is shorter. */
+  #makeRoom(caller: string | undefined): boolean {
+    const [longest] = [...this.#lines.values()].sort((one, other) => other.size - one.size);
+    if (longest === undefined || longest.size <= (this.#lines.get(caller)?.size ?? 0) + 1) return false;
+    [...longest].at(-1)?.refuse(noCapacity('queue-full'));
+    return true;
+  }
+
+  #releaseOnce(caller: string | undefined): ReleaseSlot {
     let held = true;
     return () => {
       if (!held) return;
       held = false;
+      this.#inFlight -= 1;
+      const left = (this.#held.get(caller) ?? 1) - 1;
+      if (left === 0) this.#held.delete(caller);
+      else this.#held.set(caller, left);
       this.#passOn();
     };
   }
 
-  /** The slot goes straight to the next in line: it is never free in between, so nobody can jump the queue. */
+  /** A slot goes straight to the next in turn: it is never free in between, so nobody can jump the queue. */
   #passOn(): void {
-    for (const next of this.#waiting) {
-      this.#waiting.delete(next);
+    for (const [caller, line] of this.#lines) {
+      const [next] = line;
+      if (next === undefined || !this.#mayHave(caller)) continue;
+      this.#leave(caller, next);
+      // Its caller's turn is over: the rest of the line stands behind the others.
+      if (this.#lines.delete(caller)) this.#lines.set(caller, line);
+      this.#take(caller);
       next.admit();
       return;
     }
-    this.#inFlight -= 1;
   }
 }
 

@@ -122,7 +122,7 @@ export class Connector {
   }
 
   async #wire(config: ServerConfig, terms: LinkTerms, signal: AbortSignal): Promise<Wire> {
-    const { caller, personal = false } = terms;
+    const { caller, personal = caller !== undefined } = terms;
     const inbox = new LinkInbox();
     const clock = startClock(this.#config.startTimeoutMs, signal);
     try {

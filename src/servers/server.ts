@@ -14,7 +14,7 @@ import type { Peer } from './peer.ts';
 import { probeEra } from './probe-era.ts';
 import type { ProcessPlaces } from './process-places.ts';
 import { ServerLink } from './server-link.ts';
-import { OwnerBackoffs, StartBackoff } from './start-backoff.ts';
+import { type Backoff, OwnerBackoffs, StartBackoff } from './start-backoff.ts';
 import type { ServerMessage } from './transport.ts';
 
 /** A start that is due this soon is worth waiting for; one further off is refused at once. */
@@ -32,7 +32,6 @@ export interface OwnLinkRequest extends LinkTerms, LinkHold {
   onUnsolicited?(message: ServerMessage, link: ServerLink): void;
 }
 
-type Backoff = Pick<StartBackoff, 'remainingMs' | 'failed'>;
 type SharedListener = (message: ServerMessage, link: ServerLink) => void;
 
 /** Hears what is said on catalogue links: on all of them, or on those of everyone and of one person. */
@@ -225,6 +224,7 @@ export class Server {
     await awaitBackoff(backoff, signal);
     this.#starts += 1;
     const startedAt = performance.now();
+    const attempt = backoff.begin();
     try {
       const { transport, peer, inbox } = await this.#connector.connect(request, signal);
       this.#peer = peer;
@@ -247,6 +247,8 @@ export class Server {
       this.#lastError = describeFailure(thrown);
       this.#logger.warn({ reason: this.#lastError, ms: since(startedAt) }, 'link failed to open');
       throw thrown;
+    } finally {
+      attempt.over();
     }
   }
 
@@ -322,7 +324,10 @@ export class Server {
 
   #linkEnded(link: ServerLink, reason: string, backoff: Backoff): void {
     this.#pool.forget(link);
-    if (link.closing) return;
+    if (link.closing) {
+      backoff.endedWell(performance.now() - link.openedAt);
+      return;
+    }
     // A server that forgets a session which served calls is well. One that forgets each before it was of any use is
     // not, though every handshake succeeds.
     if (reason === 'session-lost' && link.hasAnswered) {
@@ -336,16 +341,18 @@ export class Server {
 }
 
 async function awaitBackoff(backoff: Backoff, signal: AbortSignal): Promise<void> {
-  const remainingMs = backoff.remainingMs(performance.now());
-  if (remainingMs === 0) return;
-  if (remainingMs > WORTH_WAITING_MS) {
-    throw new GatewayError('server-unavailable', {
-      reason: 'backing-off',
-      text: 'The server failed to start; it is tried again shortly',
-      data: { retryAfterMs: Math.ceil(remainingMs) },
-    });
+  for (;;) {
+    const remainingMs = backoff.remainingMs(performance.now());
+    if (remainingMs === 0) return;
+    if (remainingMs > WORTH_WAITING_MS) {
+      throw new GatewayError('server-unavailable', {
+        reason: 'backing-off',
+        text: 'The server failed to start; it is tried again shortly',
+        data: { retryAfterMs: Math.ceil(remainingMs) },
+      });
+    }
+    await delay(remainingMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
-  await delay(remainingMs, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
 /** Words for the operator: reason and cause, never for a client. */

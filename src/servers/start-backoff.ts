@@ -10,11 +10,16 @@ export interface BackoffLimits {
 
 const DEFAULT_LIMITS: BackoffLimits = { firstDelayMs: 250, maxDelayMs: 30_000, sustainedMs: 60_000 };
 
+/** While another start is tried. */
+const LOOK_AGAIN_AFTER_MS = 100;
+
 export class StartBackoff {
   readonly #limits: BackoffLimits;
   #failures = 0;
   #failedAt = Number.NEGATIVE_INFINITY;
   #blockedUntil = 0;
+  /** After failures one start at a time is tried, and the others wait for what comes of it. */
+  #isTrying = false;
 
   constructor(limits: Partial<BackoffLimits> = {}) {
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
@@ -22,7 +27,24 @@ export class StartBackoff {
 
   /** Milliseconds until a start may be tried, 0 when it may be now. */
   remainingMs(nowMs: number): number {
-    return Math.max(0, this.#blockedUntil - nowMs);
+    const blockedMs = Math.max(0, this.#blockedUntil - nowMs);
+    return this.#isTrying ? Math.max(blockedMs, LOOK_AGAIN_AFTER_MS) : blockedMs;
+  }
+
+  /** A start is tried now; `over` tells when it has succeeded or failed. */
+  begin(): { over(): void } {
+    const isProbe = this.#failures > 1 && !this.#isTrying;
+    if (isProbe) this.#isTrying = true;
+    return {
+      over: () => {
+        if (isProbe) this.#isTrying = false;
+      },
+    };
+  }
+
+  /** A link that Portico ended, after `uptimeMs`, shows that the server is well if it was up for long. */
+  endedWell(uptimeMs: number): void {
+    if (uptimeMs >= this.#limits.sustainedMs) this.#failures = 0;
   }
 
   /**
@@ -45,6 +67,8 @@ export class StartBackoff {
   }
 }
 
+export type Backoff = Pick<StartBackoff, 'remainingMs' | 'begin' | 'failed' | 'endedWell'>;
+
 /** Beyond this many the one that failed longest ago is forgotten. */
 const MAX_OWNERS = 1_000;
 
@@ -53,9 +77,11 @@ export class OwnerBackoffs {
   readonly #byOwner = new Map<string, StartBackoff>();
 
   /** The owner's backoff; one that has never failed is not kept. */
-  of(owner: string): Pick<StartBackoff, 'remainingMs' | 'failed'> {
+  of(owner: string): Backoff {
     return {
       remainingMs: (nowMs) => this.#byOwner.get(owner)?.remainingMs(nowMs) ?? 0,
+      begin: () => this.#byOwner.get(owner)?.begin() ?? { over() {} },
+      endedWell: (uptimeMs) => this.#byOwner.get(owner)?.endedWell(uptimeMs),
       failed: (nowMs, circumstances) => this.#keep(owner).failed(nowMs, circumstances),
     };
   }

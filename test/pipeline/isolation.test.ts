@@ -134,3 +134,17 @@ test('F04: an unused child of a principal is closed; the one for the lists stays
   assert.equal(gateway.children().length, 1);
   assert.notEqual(await childOf(client), child, 'and started again when it is needed');
 });
+
+test('on a shared child one caller’s hundred calls that never end do not starve another’s one', async (t) => {
+  const gateway = await twoCallers(t, 'modern', { maxInFlight: 8, queue: { max: 50, timeoutMs: 10_000 } });
+  await using alice = new ModernClient(gateway.url, ALICE);
+  await using bob = new ModernClient(gateway.url, BOB);
+  const calls = Array.from({ length: 100 }, () =>
+    alice.start('tools/call', { name: 'never', arguments: {} }),
+  );
+  // Those that find the queue full are told at once: from then on the others are all in it.
+  await Promise.any(calls.map(async ({ answer }) => assert.equal((await answer).status, 503)));
+  assert.equal(await bob.tool('echo', { text: 'me too' }), 'me too');
+  for (const call of calls) call.abort();
+  await Promise.allSettled(calls.map(({ answer }) => answer));
+});

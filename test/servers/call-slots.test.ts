@@ -119,3 +119,52 @@ test('closing refuses those who wait and those who come', async () => {
   release();
   assert.deepEqual([limit.inFlight, limit.waiting], [0, 0]);
 });
+
+test('callers take turns: one whose hundred calls wait does not hold up another’s one', async () => {
+  const limit = slots(1, 200);
+  let release = await limit.acquire(never, 'ada');
+  const order: string[] = [];
+  const call = async (caller: string) => {
+    const done = await limit.acquire(never, caller);
+    order.push(caller);
+    release = done;
+  };
+  const calls = [...Array.from({ length: 100 }, () => call('ada')), call('bob'), call('cyd'), call('bob')];
+  for (let served = 0; served < calls.length; served += 1) {
+    release();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  release();
+  await Promise.all(calls);
+  assert.deepEqual(order.slice(0, 6), ['ada', 'bob', 'cyd', 'ada', 'bob', 'ada']);
+  assert.deepEqual([limit.inFlight, limit.waiting], [0, 0]);
+  assert.equal(limit.stats.waits, 103);
+});
+
+test('one caller does not get the last slots; with few of them, or for Portico itself, it is all', async () => {
+  const limit = slots(16);
+  const held = await Promise.all(Array.from({ length: 14 }, () => limit.acquire(never, 'ada')));
+  const waiting = limit.acquire(never, 'ada');
+  assert.equal(limit.waiting, 1);
+  const others = [await limit.acquire(never, 'bob'), await limit.acquire(never)];
+  others[0]?.();
+  assert.equal(limit.waiting, 1, 'what another gives back is not for the one who has its share');
+  held[0]?.();
+  (await waiting)();
+  const few = slots(7);
+  for (let i = 0; i < 7; i += 1) await few.acquire(never, 'ada');
+  assert.equal(few.inFlight, 7);
+});
+
+test('in a full queue the longest line loses its last to a shorter one, and never the other way', async () => {
+  const limit = slots(1, 3);
+  const release = await limit.acquire(never, 'ada');
+  const lines = [1, 2, 3].map(() => limit.acquire(never, 'ada'));
+  const bob = limit.acquire(never, 'bob');
+  await assert.rejects(lines[2] as Promise<unknown>, noCapacity('queue-full'));
+  await assert.rejects(limit.acquire(never, 'ada'), noCapacity('queue-full'));
+  await assert.rejects(limit.acquire(never, 'bob'), noCapacity('queue-full'));
+  release();
+  for (const next of [lines[0], bob, lines[1]]) (await next)?.();
+  assert.deepEqual([limit.inFlight, limit.waiting], [0, 0]);
+});

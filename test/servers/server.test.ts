@@ -254,4 +254,12 @@ describe('ends', { concurrency: true }, () => {
     clearInterval(watch);
     assert.equal(most, 2);
   });
+
+  test('F10: a child that asks on and on and reads no answer is ended, and its calls fail', async (t) => {
+    const { server } = openServer(t, faultyConfig());
+    const link = await server.catalogueLink();
+    await assert.rejects(callTool(link, 'ping-flood'), failure('server-unavailable', 'unread-answers'));
+    assert.equal(link.open, false);
+    assert.equal(await callTool(await server.catalogueLink(), 'echo', { text: 'anew' }), 'anew');
+  });
 });

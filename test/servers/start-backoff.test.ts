@@ -58,3 +58,33 @@ test('F04: a thousand owners are remembered, not a million', () => {
   for (let owner = 0; owner < 5_000; owner += 1) backoffs.of(`owner ${owner}`).failed(owner);
   assert.equal(backoffs.size, 1_000);
 });
+
+test('F11: when its time has come one start is tried, and the others wait for what comes of it', () => {
+  const backoff = new StartBackoff({ firstDelayMs: 100 });
+  backoff.failed(0);
+  backoff.failed(10);
+  assert.equal(backoff.remainingMs(10), 100);
+  const probe = backoff.begin();
+  assert.ok(backoff.remainingMs(200) > 0, 'half-open');
+  const late = backoff.begin();
+  late.over();
+  assert.ok(backoff.remainingMs(200) > 0, 'the one that is tried decides');
+  probe.over();
+  assert.equal(backoff.remainingMs(200), 0);
+});
+
+test('starts of a server that is well are tried as they come', () => {
+  const backoff = new StartBackoff();
+  backoff.failed(0);
+  backoff.begin();
+  assert.equal(backoff.remainingMs(0), 0);
+});
+
+test('F11: a link that was up for long and ended as we wished clears what was before', () => {
+  const backoff = new StartBackoff({ sustainedMs: 1_000 });
+  for (const at of [0, 10, 20]) backoff.failed(at);
+  backoff.endedWell(999);
+  assert.equal(backoff.failures, 3);
+  backoff.endedWell(1_000);
+  assert.equal(backoff.failures, 0);
+});

@@ -307,6 +307,22 @@ const tools: Record<string, Tool> = {
       setInterval(() => {}, 1_000);
     },
   },
+  'ping-flood': {
+    description: 'Stops reading and pings without end; never answers.',
+    run(host) {
+      process.stdin.pause();
+      let sent = 0;
+      const more = () => {
+        for (let i = 0; i < 100; i += 1) {
+          sent += 1;
+          host.send({ id: `ping-${sent}`, method: 'ping' });
+        }
+        if (process.stdout.writableNeedDrain) process.stdout.once('drain', more);
+        else setImmediate(more);
+      };
+      more();
+    },
+  },
   'stop-reading': {
     description: 'Answers, then reads nothing for `ms`.',
     run(host, args) {

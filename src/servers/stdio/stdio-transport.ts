@@ -45,6 +45,8 @@ export interface StdioStats extends InboxStats {
 }
 
 const DROP_LOG_EVERY_MS = 60_000;
+/** Beyond what the pipe itself holds, which is more than that again. */
+const MAX_UNREAD_ANSWERS = 1_000;
 const TIMINGS: StdioTimings = { ...STOP_TIMINGS, outputDrainMs: 250 };
 /**
  * Given up without a word. `initialize` must not be cancelled (2025-11-25, "Cancellation"), and a server that leaves
@@ -103,6 +105,7 @@ export class StdioTransport implements ServerTransport {
   #state: 'open' | 'ending' | 'closed' = 'open';
   #exit: ChildExit | undefined;
   #pauses = 0;
+  #unreadAnswers = 0;
   #dropped = 0;
   #dropLoggedAt = Number.NEGATIVE_INFINITY;
   #stopped: Promise<void> | undefined;
@@ -121,7 +124,8 @@ export class StdioTransport implements ServerTransport {
     this.#lines = new LineSplitter({
       maxLineBytes: config.maxMessageBytes,
       onLine: (line) => this.#inbox.take(line),
-      onOverflow: () => this.#breach(`it sent a message over ${config.maxMessageBytes} bytes`),
+      onOverflow: () =>
+        this.#breach('message-too-large', `it sent a message over ${config.maxMessageBytes} bytes`),
     });
     this.firstOutput = this.#listen();
   }
@@ -142,7 +146,7 @@ export class StdioTransport implements ServerTransport {
 
   async call(call: UpstreamCall): Promise<JsonRpcOutcome> {
     if (call.longLived) return this.#send(call);
-    const release = await this.#slots.acquire(call.signal);
+    const release = await this.#slots.acquire(call.signal, call.caller?.key);
     try {
       return await this.#send(call);
     } finally {
@@ -155,9 +159,15 @@ export class StdioTransport implements ServerTransport {
     return this.#write(message);
   }
 
-  /** Never rejects, as `notify`. */
-  respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void> {
-    return this.#write({ jsonrpc: '2.0', id, ...outcome });
+  /** Never rejects, as `notify`. A server that asks on and on without reading an answer is ended. */
+  async respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void> {
+    if (this.#unreadAnswers >= MAX_UNREAD_ANSWERS && this.#writes.blocked) {
+      this.#breach('unread-answers', 'it asked on and on, and read no answer');
+      return;
+    }
+    this.#unreadAnswers += 1;
+    await this.#write({ jsonrpc: '2.0', id, ...outcome });
+    this.#unreadAnswers -= 1;
   }
 
   /** The messages say it themselves on this wire. */
@@ -261,10 +271,9 @@ export class StdioTransport implements ServerTransport {
   }
 
   /** The child broke the rules beyond repair: it is ended at once. */
-  #breach(words: string): void {
+  #breach(reason: keyof typeof BREACHES, words: string): void {
     this.#child.stdout.destroy();
-    const text = 'The server sent a message over the size limit';
-    this.#finish({ text, reason: 'message-too-large', words, atOnce: true });
+    this.#finish({ text: BREACHES[reason], reason, words, atOnce: true });
   }
 
   #finish({ text, reason, words, atOnce = false }: Ending): void {
@@ -298,10 +307,15 @@ export class StdioTransport implements ServerTransport {
   }
 }
 
+const BREACHES = {
+  'message-too-large': 'The server sent a message over the size limit',
+  'unread-answers': 'The server asked too much and read no answer',
+} as const;
+
 interface Ending {
   /** For clients. */
   readonly text: string;
-  readonly reason: 'closed' | 'process-ended' | 'message-too-large';
+  readonly reason: 'closed' | 'process-ended' | keyof typeof BREACHES;
   /** For the operator. */
   readonly words: string;
   readonly atOnce?: boolean;

@@ -33,6 +33,11 @@ export class WriteQueue {
     stream.once('close', () => this.close());
   }
 
+  /** The pipe is full: the child does not read. */
+  get blocked(): boolean {
+    return this.#stream.writableNeedDrain;
+  }
+
   get waitingBytes(): number {
     return this.#waitingBytes;
   }
