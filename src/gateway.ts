@@ -47,7 +47,7 @@ const QUESTION_PATIENCE_MS = 5_000;
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, version, logger: given, questionPatienceMs = QUESTION_PATIENCE_MS } = options;
   const lasting = createLastingParts({ config, version, logger: given, questionPatienceMs });
-  const { logger, metrics, store, sessions, bridge, ending } = lasting;
+  const { logger, metrics, store, sessions, bridge, ending, audit } = lasting;
   const editions = new Editions(config, lasting);
   const hurrying = new AbortController();
   const refusals = new RefusalSampler();
@@ -62,6 +62,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     onRefused: (code) => metrics.countRefusal(code),
     onSettled(record) {
       metrics.observeExchange(record);
+      audit?.auditor.noteDenial(record);
       const suppressed = refusals.admit(record);
       if (suppressed !== undefined) logExchange(logger, record, suppressed);
     },
@@ -83,6 +84,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       draining: closing !== undefined,
       config: reloads.status,
       sessions: sessions.size,
+      audit: audit && { writable: audit.log.healthy, queued: audit.log.queued },
       store: { kind: config.gateway.redis === undefined ? 'memory' : 'redis', available: store.available },
       servers: Object.fromEntries(
         [...servers].map(([slug, server]) => [
@@ -118,6 +120,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await publicServer.close();
     await adminServer?.close();
     await lasting.guardian.close();
+    await audit?.log.close();
     await store.close();
     await editions.close();
   }
@@ -125,6 +128,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     async start() {
       await store.open();
+      await audit?.log.open();
       const addresses = { public: await publicServer.listen(), admin: (await adminServer?.listen()) ?? [] };
       listening = true;
       shoutIfOpen(config, logger);

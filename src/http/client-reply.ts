@@ -108,6 +108,8 @@ export class HttpReply implements ClientReply {
       return;
     }
     record.outcome ??= 'error' in outcome ? 'error' : 'ok';
+    record.isError = 'result' in outcome && outcome.result.isError === true;
+    record.answerBytes = Buffer.byteLength(json);
     if (this.#endsAsEvent(status)) {
       this.openStream();
       this.#endStream(eventFrame(json, eventId));

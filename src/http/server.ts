@@ -119,6 +119,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     const error = fromFastifyError(thrown);
     // Undefined where the framework refuses a URL before it looks at anything else.
     const edge = request.edge ?? newEdgeContext(request);
+    edge.record.address = edge.arrival.address;
     if (edge.isExchange) edge.record.outcome ??= error.code;
     else options.onRefused?.(error.code);
     reportFailure(error, edge.record);

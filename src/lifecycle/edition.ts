@@ -95,6 +95,7 @@ export class Edition {
         before?.context.limits,
       ),
       retries: lasting.retries,
+      auditor: lasting.audit?.auditor,
       logger,
       ending: lasting.ending.signal,
       current,

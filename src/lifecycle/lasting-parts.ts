@@ -5,6 +5,7 @@ import { LogLanes } from '../bridge/log-lane.ts';
 import { ParkedCalls } from '../bridge/parked-calls.ts';
 import { RetryPasses } from '../bridge/retry-passes.ts';
 import { SealedState } from '../bridge/sealed-state.ts';
+import type { AuditConfig } from '../config/audit-config.ts';
 import type { Config, GatewayConfig } from '../config/config.ts';
 import { ServerCatalogue } from '../federation/server-catalogue.ts';
 import type { GatewayContext } from '../pipeline/gateway-context.ts';
@@ -14,8 +15,11 @@ import { Guardian } from '../servers/stdio/guardian.ts';
 import { createStore } from '../state/create-store.ts';
 import { MemorySessionStore } from '../state/memory-session-store.ts';
 import type { Store } from '../state/store.ts';
+import { type AuditLog, createAuditLog } from '../telemetry/audit/audit-log.ts';
+import { Auditor } from '../telemetry/audit/auditor.ts';
 import { adjustLogger, createLogger, type Logger } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { createRedact } from '../telemetry/redaction.ts';
 
 export interface LastingOptions {
   /** The config of the start; what of it may change is applied by `applyConfig`. */
@@ -35,6 +39,8 @@ export interface LastingParts
   readonly guardian: Guardian;
   /** Aborted when the gateway drains. */
   readonly ending: AbortController;
+  /** Undefined where no record is kept. */
+  readonly audit: { readonly log: AuditLog; readonly auditor: Auditor } | undefined;
   /** Counts a request whose limits were counted here because the store did not answer. */
   onLimitFallback(): void;
   /** What of another config concerns what lives on. */
@@ -65,6 +71,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     metrics,
     identity: { name: 'portico', title: 'Portico', version },
     store: createStore(gateway, { logger, metrics }),
+    audit: gateway.audit && createAudit(gateway.audit, { version, logger, metrics, secrets: config.secrets }),
     places,
     guardian: new Guardian(logger),
     sessions,
@@ -90,4 +97,37 @@ export function createLastingParts(options: LastingOptions): LastingParts {
 
 function sessionLimits({ sessions: { idleTimeoutMs, replay } }: GatewayConfig) {
   return { idleTimeoutMs, replay };
+}
+
+function createAudit(
+  config: AuditConfig,
+  {
+    version,
+    logger,
+    metrics,
+    secrets,
+  }: { version: string; logger: Logger; metrics: Metrics; secrets: readonly string[] },
+): { log: AuditLog; auditor: Auditor } {
+  const dropped = metrics.counter(
+    'portico_audit_dropped_total',
+    'Audit records that found no place in the queue',
+  );
+  const log = createAuditLog({
+    config,
+    version,
+    logger,
+    redact: createRedact(secrets),
+    onDropped: () => dropped.inc(),
+  });
+  metrics.watch({
+    name: 'portico_audit_queued',
+    help: 'Audit records that are not in the file yet',
+    read: () => log.queued,
+  });
+  metrics.watch({
+    name: 'portico_audit_writable',
+    help: '1 while audit records can be written, else 0',
+    read: () => (log.healthy ? 1 : 0),
+  });
+  return { log, auditor: new Auditor(log, config) };
 }

@@ -11,6 +11,7 @@ import type { GatewayConfig } from '../config/config.ts';
 import type { ServerCatalogue } from '../federation/server-catalogue.ts';
 import type { ToolShapes } from '../federation/tool-shapes.ts';
 import type { Server } from '../servers/server.ts';
+import type { Auditor } from '../telemetry/audit/auditor.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 export interface GatewayContext {
@@ -27,6 +28,8 @@ export interface GatewayContext {
   readonly bridge: BridgeState;
   readonly limits: Limits;
   readonly retries: RetryPasses;
+  /** Undefined where no record of calls is kept. */
+  readonly auditor: Auditor | undefined;
   readonly logger: Logger;
   /** Aborts when the gateway drains: subscriptions end with their completion result. */
   readonly ending: AbortSignal;

@@ -3,13 +3,14 @@
 // The edge has checked Origin, Host and caller before; dispatch-request.ts is the line from route to bridge.
 import { ClientCancelled } from '../bridge/legacy-session.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
-import { type Refusal, readClientMessage } from '../protocol/client-message.ts';
+import { type ClientRequest, type Refusal, readClientMessage } from '../protocol/client-message.ts';
 import type { Era } from '../protocol/era.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { handleLegacyMessage, type LegacyMessage } from './legacy-exchange.ts';
 import { handleModernRequest } from './modern-exchange.ts';
 import { noteFailure } from './note-failure.ts';
+import { onRecord } from './on-record.ts';
 import { handleSessionStream } from './session-stream.ts';
 
 /** Resolves when the answer has been decided; it never rejects. */
@@ -23,14 +24,22 @@ export async function handleExchange(gateway: GatewayContext, exchange: Exchange
     exchange.record.era = era;
     if ('idText' in message) idText = message.idText;
     if (message.kind === 'refused') throw refusal(message);
+    if (message.kind === 'request') return await handleRequest(gateway, exchange, message);
     if (message.era === 'legacy')
       return await handleLegacyMessage(gateway, exchange, message as LegacyMessage);
-    if (message.kind === 'request') return await handleModernRequest(gateway, exchange, message);
     exchange.record.outcome = 'ok';
     exchange.reply.accept();
   } catch (thrown) {
     settle(gateway, exchange, { thrown, era, idText });
   }
+}
+
+function handleRequest(gateway: GatewayContext, exchange: Exchange, request: ClientRequest): Promise<void> {
+  return onRecord(gateway, exchange, request, () =>
+    request.era === 'legacy'
+      ? handleLegacyMessage(gateway, exchange, request)
+      : handleModernRequest(gateway, exchange, request),
+  );
 }
 
 function refusal({ failure, text, data }: Refusal): GatewayError {

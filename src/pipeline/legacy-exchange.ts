@@ -55,6 +55,7 @@ export async function handleLegacyMessage(
   }
   const session = await sessionOf(gateway, exchange, server);
   exchange.record.protocolVersion = session?.record.version;
+  exchange.record.clientInfo = session?.record.clientInfo;
   switch (message.kind) {
     case 'request':
       return handleRequest(gateway, exchange, { request: message, server, access, session });

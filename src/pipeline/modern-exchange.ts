@@ -31,6 +31,7 @@ export async function handleModernRequest(
   const own = ownRequest(gateway.shapes.of(server.slug), asked);
   noteRequest(exchange, own.request, server);
   exchange.record.protocolVersion = asked.meta.version;
+  exchange.record.clientInfo = asked.meta.clientInfo;
   const permitted = { ...authorize(exchange, access, own), server, access };
   await withinLimits(gateway, exchange, permitted, () => answerRequest(gateway, exchange, permitted));
 }

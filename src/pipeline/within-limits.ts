@@ -46,7 +46,7 @@ function admit(
     server: server.slug,
     // What a caller may not know of is not counted among its uses: others would notice.
     target: hidden ? undefined : targetOf(request),
-    cost: LIST_LIKE.has(request.method) ? 'list' : 'call',
+    cost: isCall(request.method) ? 'call' : 'list',
     isEndless: request.method === 'subscriptions/listen',
   };
   const isRetry = retries.redeem(request, { principal: principalKey(principal), server: server.slug });
@@ -68,6 +68,11 @@ const LIST_LIKE: ReadonlySet<string> = new Set([
   'resources/unsubscribe',
   'logging/setLevel',
 ]);
+
+/** Whether a request makes a server do something. */
+export function isCall(method: string): boolean {
+  return method !== 'ping' && !LIST_LIKE.has(method);
+}
 
 function targetOf(request: ClientRequest): LimitedRequest['target'] {
   const { kind, name } = subjectOf(request) ?? {};

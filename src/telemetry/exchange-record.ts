@@ -13,6 +13,8 @@ export interface ExchangeRecord {
   /** The tool, prompt or URI addressed, in the client's words; log line only. */
   target: string | undefined;
   protocolVersion: string | undefined;
+  /** What the client calls itself; audit alone. */
+  clientInfo: { readonly name?: unknown; readonly version?: unknown } | undefined;
   httpStatus: number | undefined;
   /** `ok`, `error` (the server's own error answer), `cancelled`, or a failure code of the error table. */
   outcome: string | undefined;
@@ -20,9 +22,15 @@ export interface ExchangeRecord {
   reason: string | undefined;
   /** The access rule that decided, allowing or refusing; log line only. */
   rule: string | undefined;
+  /** The result of a tool says that the tool failed; audit alone. */
+  isError: boolean | undefined;
+  /** Of the JSON text of the answer; audit alone. */
+  answerBytes: number | undefined;
   upstreamMs: number | undefined;
   /** From the headers to the last byte of the answer; set when the record is settled. */
   durationMs: number | undefined;
+  /** Where a request came from that was refused at the edge; audit alone. */
+  address: string | undefined;
 }
 
 export function newRecord(id: string, startedAt: number): ExchangeRecord {
@@ -35,11 +43,15 @@ export function newRecord(id: string, startedAt: number): ExchangeRecord {
     server: undefined,
     target: undefined,
     protocolVersion: undefined,
+    clientInfo: undefined,
     httpStatus: undefined,
     outcome: undefined,
     reason: undefined,
     rule: undefined,
+    isError: undefined,
+    answerBytes: undefined,
     upstreamMs: undefined,
     durationMs: undefined,
+    address: undefined,
   };
 }
