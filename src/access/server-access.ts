@@ -57,6 +57,17 @@ export interface DescribedClause {
   readonly condition: string | undefined;
 }
 
+export const NO_ACCESS_AT_ALL: ServerAccess = {
+  enforced: true,
+  whole: false,
+  rights: '',
+  heldScopes: [],
+  sees: () => false,
+  decide: () => ({ verdict: 'absent' }),
+  listsTemplate: () => false,
+  describe: () => ({ allows: [], denies: [], missing: [] }),
+};
+
 export const OPEN_ACCESS: ServerAccess = {
   enforced: false,
   whole: true,

@@ -1,6 +1,7 @@
 // What a caller may hear of what a server says by itself: events of an open stream are authorized one by one.
 import type { ServerAccess } from '../access/server-access.ts';
-import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
+import type { JsonRpcNotification, JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
+import type { JsonObject } from '../protocol/json-text.ts';
 import { LIST_CHANGES } from '../protocol/list-changes.ts';
 import type { CallOutput, StreamSink } from './call-output.ts';
 
@@ -13,8 +14,17 @@ const UNSUSPECTED = new Set([
   'notifications/subscriptions/acknowledged',
 ]);
 
+const ANNOUNCED = new WeakSet<StreamMessage>();
+
+/** Word of Portico's own that a list may be another one now. Whoever could see it before may know that. */
+export function announcedChange(method: string, params?: JsonObject): JsonRpcNotification {
+  const message: JsonRpcNotification = { jsonrpc: '2.0', method, ...(params && { params }) };
+  ANNOUNCED.add(message);
+  return message;
+}
+
 export function mayHear(message: StreamMessage, access: ServerAccess): boolean {
-  if (access.whole || !('method' in message) || 'id' in message) return true;
+  if (access.whole || !('method' in message) || 'id' in message || ANNOUNCED.has(message)) return true;
   const { method, params } = message;
   if (UNSUSPECTED.has(method)) return true;
   const change = LIST_CHANGES.find((known) => known.method === method);
@@ -24,9 +34,8 @@ export function mayHear(message: StreamMessage, access: ServerAccess): boolean {
   return access.decide('resources', params.uri, { arguments: {} }).verdict === 'allowed';
 }
 
-/** An output that carries what its caller may hear, and the response in any case. */
+/** An output that carries what its caller may hear by then, and the response in any case. */
 export function heardOutput(output: CallOutput, access: ServerAccess): CallOutput {
-  if (access.whole) return output;
   return {
     send: (message) => (mayHear(message, access) ? output.send(message) : undefined),
     respond: (idText, outcome, status) => output.respond(idText, outcome, status),
@@ -36,7 +45,7 @@ export function heardOutput(output: CallOutput, access: ServerAccess): CallOutpu
 
 /** The same for a connection that a session's stream is written to: who listens now decides, not who called. */
 export function heardSink(sink: StreamSink, access: ServerAccess): StreamSink {
-  return access.whole ? sink : new HeardSink(sink, access);
+  return new HeardSink(sink, access);
 }
 
 class HeardSink implements StreamSink {

@@ -57,6 +57,8 @@ export class LegacySession {
   /** False until `notifications/initialized`: no request and no list change goes out before (F15). */
   initialized = false;
   logLevel: string | undefined;
+  /** Its server is another one now, which knows nothing of it: calls in flight come to their end, new ones are refused. */
+  leaving = false;
   readonly tasks: SessionTasks;
   /** Aborts at the session's end, whatever ended it. */
   readonly ended = new AbortController();
@@ -84,6 +86,10 @@ export class LegacySession {
 
   get standalone(): EventStream {
     return this.#standalone;
+  }
+
+  get calling(): boolean {
+    return this.#calls.size > 0;
   }
 
   startCall(idText: string, mayAsk: boolean, stream: EventStream): SessionCall {

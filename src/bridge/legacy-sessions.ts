@@ -1,10 +1,12 @@
 // All legacy sessions that run here: the store says which exist, this holds what is live of them. A session that
 // ends, however it ends, leaves nothing behind: neither stream, question nor link (F04).
 import { GatewayError } from '../errors.ts';
+import { promisedListChanges } from '../protocol/list-changes.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import type { SessionRecord, SessionStore } from '../state/session-store.ts';
 import { sessionLinkKey } from './choose-link.ts';
+import { announcedChange } from './heard-messages.ts';
 import { LegacySession, type LegacySessionOptions } from './legacy-session.ts';
 import type { SealedState } from './sealed-state.ts';
 import { SessionTasks } from './session-tasks.ts';
@@ -17,7 +19,7 @@ export interface LegacySessionsOptions extends Omit<LegacySessionOptions, 'tasks
 export class LegacySessions {
   readonly #store: SessionStore;
   #options: LegacySessionsOptions;
-  readonly #live = new Map<string, { session: LegacySession; release: () => Promise<void> }>();
+  readonly #live = new Map<string, LiveSession>();
   readonly #releasing = new Set<Promise<void>>();
   #keeper: NodeJS.Timeout;
   #closed = false;
@@ -55,12 +57,7 @@ export class LegacySessions {
     const { principal } = record;
     const tasks = new SessionTasks(this.#options.state, { principal, server: server.slug });
     const session = new LegacySession(key, record, { ...this.#options, tasks });
-    const stop = server.onSharedMessage((message) => deliverShared(session, server, message), principal);
-    const release = () => {
-      stop();
-      return server.releaseOwnLink(sessionLinkKey(session));
-    };
-    this.#live.set(session.key, { session, release });
+    this.#live.set(session.key, { session, server, stop: follow(session, server) });
     return { id, session };
   }
 
@@ -71,6 +68,35 @@ export class LegacySessions {
       return undefined;
     this.#store.touch(stored.key);
     return this.#live.get(stored.key)?.session;
+  }
+
+  /** Word that lists may have changed, for sessions of the views that it concerns, as far as their servers promise it. */
+  announce(concerns: (view: string | undefined) => boolean): void {
+    for (const { session, server } of this.#live.values()) {
+      if (!concerns(session.record.view)) continue;
+      for (const { method } of promisedListChanges(server.lastPeer?.capabilities ?? {})) {
+        session.deliver(announcedChange(method));
+      }
+    }
+  }
+
+  /**
+   * Servers have been replaced. A session of which the one before knew nothing goes on at the next; another one ends,
+   * once its calls are over, and its client begins a new one.
+   */
+  moveTo(successorOf: (server: Server) => Server | undefined): void {
+    for (const live of this.#live.values()) {
+      const { session, server, stop } = live;
+      const successor = successorOf(server);
+      if (successor === server || session.leaving) continue;
+      if (successor === undefined || isKnownTo(server, session)) {
+        this.#letGo(session);
+        continue;
+      }
+      stop();
+      live.server = successor;
+      live.stop = follow(session, successor);
+    }
   }
 
   end(session: LegacySession): Promise<void> {
@@ -90,7 +116,10 @@ export class LegacySessions {
     if (live === undefined) return;
     this.#live.delete(key);
     live.session.end();
-    const releasing = live.release().finally(() => this.#releasing.delete(releasing));
+    live.stop();
+    const releasing = live.server
+      .releaseOwnLink(sessionLinkKey(live.session))
+      .finally(() => this.#releasing.delete(releasing));
     this.#releasing.add(releasing);
   }
 
@@ -99,12 +128,43 @@ export class LegacySessions {
     return setInterval(() => this.#keepBusy(), everyMs).unref();
   }
 
+  #letGo(session: LegacySession): void {
+    session.leaving = true;
+    session.standalone.end();
+    if (!session.calling) void this.end(session);
+  }
+
   #keepBusy(): void {
-    for (const { session } of this.#live.values()) {
+    for (const { session } of [...this.#live.values()]) {
       session.streams.prune();
+      // Some time after its last call, so that a client that lost its connection can still fetch the answer.
+      if (session.leaving && !session.calling) void this.end(session);
       if (session.busy) this.#store.touch(session.key);
     }
   }
+}
+
+interface LiveSession {
+  readonly session: LegacySession;
+  server: Server;
+  /** Ends the hearing of what its server says to all. */
+  stop: () => void;
+}
+
+function follow(session: LegacySession, server: Server): () => void {
+  const { principal } = session.record;
+  return server.onSharedMessage((message) => deliverShared(session, server, message), principal);
+}
+
+/** The server keeps something of the session: a link of its own, subscriptions, a call that may begin either. */
+function isKnownTo(server: Server, session: LegacySession): boolean {
+  const peer = server.lastPeer;
+  const isShared = peer !== undefined && server.isolationFor(peer) === 'shared';
+  return (
+    server.peekOwnLink(sessionLinkKey(session)) !== undefined ||
+    session.subscriptions.size > 0 ||
+    (session.calling && !isShared)
+  );
 }
 
 /** A change that is true for everyone; a session with a link of its own hears it from there. */

@@ -5,6 +5,7 @@ import { formatProblem } from '../config/config-problem.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { reviewTools } from '../federation/tool-shapes.ts';
 import type { PublicServer } from '../http/server.ts';
+import { ViewChange } from '../pipeline/view-change.ts';
 import type { Edition } from './edition.ts';
 import type { Editions } from './editions.ts';
 import type { LastingParts } from './lasting-parts.ts';
@@ -39,6 +40,11 @@ export function applyConfig(
   const { current } = editions;
   edge.apply(current.edge);
   lasting.applyConfig(config);
+  // Told before anything is ended: a stream that ends for the change still brings word of it.
+  const change = viewChange(before, current);
+  lasting.listens.reloaded(change);
+  lasting.sessions.announce((view) => change.concerns(view));
+  lasting.sessions.moveTo((server) => current.context.servers.get(server.slug));
   editions.retire(before);
   warmUp(current, before);
   return { outcome: 'applied', facts: { ...changesBetween(before, current), needRestart } };
@@ -55,6 +61,22 @@ export function warmUp({ authenticator, context }: Edition, before?: Edition): v
     if (isNew || shape !== before?.context.shapes.of(slug))
       void reviewTools(server, shape, context.catalogue);
   }
+}
+
+function viewChange(before: Edition, after: Edition): ViewChange {
+  const [was, is] = [before.context.servers, after.context.servers];
+  const slugs = [...new Set([...was.keys(), ...is.keys()])];
+  const isKept = (slug: string) => was.get(slug) === is.get(slug);
+  return new ViewChange({
+    kept: new Set(slugs.filter(isKept)),
+    changed: new Set(slugs.filter((slug) => !isKept(slug))),
+    rights: !isDeepStrictEqual(rightsOf(before), rightsOf(after)),
+  });
+}
+
+/** What decides who sees what, besides the servers. */
+function rightsOf({ config: { gateway } }: Edition): unknown {
+  return [gateway.auth, gateway.access, gateway.names];
 }
 
 function changesBetween(before: Edition, after: Edition): Record<string, unknown> {

@@ -89,6 +89,7 @@ export class Edition {
       servers: new Map(config.servers.map((server) => [server.slug, serverOf(server)])),
       catalogue: lasting.catalogue,
       sessions: lasting.sessions,
+      listens: lasting.listens,
       bridge: lasting.bridge,
       limits: new Limits(
         { limits: gateway.limits, store, onFallback: lasting.onLimitFallback },

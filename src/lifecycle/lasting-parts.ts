@@ -9,6 +9,7 @@ import type { AuditConfig } from '../config/audit-config.ts';
 import type { Config, GatewayConfig } from '../config/config.ts';
 import { ServerCatalogue } from '../federation/server-catalogue.ts';
 import type { GatewayContext } from '../pipeline/gateway-context.ts';
+import { OpenListens } from '../pipeline/open-listens.ts';
 import type { ClientIdentity } from '../servers/peer.ts';
 import { ProcessPlaces } from '../servers/process-places.ts';
 import { Guardian } from '../servers/stdio/guardian.ts';
@@ -30,7 +31,7 @@ export interface LastingOptions {
 }
 
 export interface LastingParts
-  extends Pick<GatewayContext, 'logger' | 'catalogue' | 'sessions' | 'bridge' | 'retries'> {
+  extends Pick<GatewayContext, 'logger' | 'catalogue' | 'sessions' | 'listens' | 'bridge' | 'retries'> {
   readonly metrics: Metrics;
   readonly identity: ClientIdentity;
   readonly store: Store;
@@ -75,6 +76,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     places,
     guardian: new Guardian(logger),
     sessions,
+    listens: new OpenListens(),
     catalogue,
     bridge: {
       state,

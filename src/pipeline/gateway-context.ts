@@ -13,6 +13,7 @@ import type { ToolShapes } from '../federation/tool-shapes.ts';
 import type { Server } from '../servers/server.ts';
 import type { Auditor } from '../telemetry/audit/auditor.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { OpenListens } from './open-listens.ts';
 
 export interface GatewayContext {
   readonly config: GatewayConfig;
@@ -25,6 +26,7 @@ export interface GatewayContext {
   /** What clients get to see of each server's tools. */
   readonly shapes: ToolShapes;
   readonly sessions: LegacySessions;
+  readonly listens: OpenListens;
   readonly bridge: BridgeState;
   readonly limits: Limits;
   readonly retries: RetryPasses;

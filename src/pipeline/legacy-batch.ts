@@ -18,6 +18,7 @@ import { authorize, mayNotify, rereaders } from './authorize.ts';
 import { noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { liveAccess } from './live-access.ts';
 import { noteFailure } from './note-failure.ts';
 import { ownRequest } from './own-request.ts';
 import { answerHere, type RunningCall, runCall } from './session-call.ts';
@@ -69,7 +70,7 @@ export async function handleBatch(
     access,
     requests.map(({ request }) => request),
   );
-  stream.attach(heardSink(reply, access), exchange.clientGone);
+  stream.attach(heardSink(reply, liveAccess(gateway, exchange)), exchange.clientGone);
   reply.openStream();
   await Promise.all(
     requests.map((own) => answerMember(gateway, exchange, { ...own, server, access, session, stream })),

@@ -27,6 +27,7 @@ import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { handleBatch } from './legacy-batch.ts';
+import { liveAccess } from './live-access.ts';
 import { ownRequest } from './own-request.ts';
 import { answerHere, runCall, type SessionRequest } from './session-call.ts';
 import { enterView, requireSole } from './view.ts';
@@ -54,6 +55,8 @@ export async function handleLegacyMessage(
     return withinLimits(gateway, exchange, opening, () => openSession(gateway, exchange, opening));
   }
   const session = await sessionOf(gateway, exchange, server);
+  const asks = message.kind === 'request' || message.kind === 'batch';
+  if (asks && session?.leaving) throw new GatewayError('session-unknown', { reason: 'server_changed' });
   exchange.record.protocolVersion = session?.record.version;
   exchange.record.clientInfo = session?.record.clientInfo;
   switch (message.kind) {
@@ -108,6 +111,9 @@ async function openSession(
   const patience = { timeoutMs: gateway.config.lists.timeoutMs, signal: clientGone };
   const peer = await peerForClient(server, client, patience);
   const version = negotiateVersion(protocolVersion);
+  // The config may have changed while the server was waited for; the session is one of what is there now.
+  const present = gateway.current().servers.get(server.slug);
+  if (present === undefined) throw new GatewayError('view-unknown');
   const { id } = await gateway.sessions.open(
     {
       principal: client.principal,
@@ -116,7 +122,7 @@ async function openSession(
       clientCapabilities: capabilities,
       clientInfo: isJsonObject(clientInfo) ? clientInfo : undefined,
     },
-    server,
+    present,
   );
   record.protocolVersion = version;
   record.outcome = 'ok';
@@ -159,7 +165,7 @@ async function answerRequest(
   if (session === undefined) return handleSessionless(gateway, exchange, permitted);
   const stream = session.streams.open();
   stream.mayBeReread = rereaders(access, [request]);
-  stream.attach(heardSink(reply, access), exchange.clientGone);
+  stream.attach(heardSink(reply, liveAccess(gateway, exchange)), exchange.clientGone);
   // Who names the event stream first gets one at once; others get JSON where the answer is quick.
   if (reply.accepts.prefersEvents) reply.openStream(primingId(stream, session));
   else reply.holdFor(HOLD_MS, primingId(stream, session));
@@ -194,7 +200,7 @@ async function handleSessionless(
     hidden,
     client,
     server,
-    output: heardOutput(output, access),
+    output: heardOutput(output, liveAccess(gateway, exchange)),
     // Without a session there is no way back to the result, but a legacy client that hangs up still cancels nothing.
     signal: new AbortController().signal,
     sessionCall: undefined,

@@ -15,6 +15,7 @@ import { authorize, type Permit, usableCapabilities } from './authorize.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { liveAccess } from './live-access.ts';
 import { ownRequest } from './own-request.ts';
 import { enterView, requireSole } from './view.ts';
 import { withinLimits } from './within-limits.ts';
@@ -83,7 +84,7 @@ async function answerRequest(
     hidden,
     client,
     server,
-    output: heardOutput(output, access),
+    output: heardOutput(output, liveAccess(gateway, exchange)),
     sessionCall: undefined,
   };
   if (request.method !== 'subscriptions/listen') {
@@ -94,7 +95,8 @@ async function answerRequest(
 
 /**
  * A subscription ends with its completion result when it is our side that ends it (basic/patterns/subscriptions):
- * because Portico drains, because the caller's sign-in is over, or because the server took it back on its pipe.
+ * because Portico drains, because the caller's sign-in is over, because a reload gave the view other servers, or because
+ * the server took it back on its pipe.
  */
 async function listen(
   gateway: GatewayContext,
@@ -106,16 +108,19 @@ async function listen(
 ): Promise<void> {
   const { clientGone, signedOut, record } = exchange;
   if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });
-  const ending = AbortSignal.any([gateway.ending, signedOut]);
+  const open = gateway.listens.open(exchange.view, call.request.idText, call.output);
+  const ending = AbortSignal.any([gateway.ending, signedOut, open.over]);
   const signal = AbortSignal.any([clientGone, ending]);
   try {
-    await dispatchRequest(gateway, exchange, { ...call, signal });
+    await dispatchRequest(gateway, exchange, { ...call, output: open.output, signal });
   } catch (thrown) {
     if (clientGone.aborted || !(ending.aborted || endedByServer(thrown))) throw thrown;
     const { idText } = call.request;
     const _meta = { [META.subscriptionId]: readJson(idText) as JsonValue };
     call.output.respond(idText, { result: { resultType: 'complete', _meta } }, 200);
     record.outcome = 'ok';
+  } finally {
+    open.close();
   }
 }
 

@@ -10,6 +10,7 @@ import { SUPPORTED_VERSIONS } from '../protocol/era.ts';
 import { LAST_EVENT_HEADER, SESSION_HEADER, VERSION_HEADER } from '../protocol/request-headers.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { liveAccess } from './live-access.ts';
 import { enterView } from './view.ts';
 
 export async function handleSessionStream(gateway: GatewayContext, exchange: Exchange): Promise<void> {
@@ -33,7 +34,7 @@ export async function handleSessionStream(gateway: GatewayContext, exchange: Exc
   if (session === undefined) throw new GatewayError('session-unknown');
   exchange.record.protocolVersion = session.record.version;
   if (access !== undefined) {
-    openStream(exchange, session, access);
+    openStream(gateway, exchange, { session, access });
   } else {
     await gateway.sessions.end(session);
     exchange.reply.accept(204);
@@ -43,17 +44,19 @@ export async function handleSessionStream(gateway: GatewayContext, exchange: Exc
 
 /** Closed when the sign-in is over: the client opens it again with a fresh token, and misses nothing (DESIGN 3). */
 function openStream(
-  { headers, reply, clientGone, signedOut }: Exchange,
-  session: LegacySession,
-  access: ServerAccess,
+  gateway: GatewayContext,
+  exchange: Exchange,
+  { session, access }: { session: LegacySession; access: ServerAccess },
 ): void {
+  const { headers, reply, clientGone, signedOut } = exchange;
   if (!reply.accepts.events) throw new GatewayError('not-acceptable');
   // The last seconds of a token are for calls; a stream would end at once, and be opened again at once.
   if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });
   const lastEventId = headerValue(headers, LAST_EVENT_HEADER);
   const over = AbortSignal.any([clientGone, signedOut]);
-  const sink = heardSink(reply, access);
+  const sink = heardSink(reply, liveAccess(gateway, exchange));
   if (lastEventId === undefined) {
+    if (session.leaving) throw new GatewayError('session-unknown', { reason: 'server_changed' });
     session.attachStandalone(sink, over);
   } else if (!mayResume(session, lastEventId, access) || !session.resume(lastEventId, sink, over)) {
     throw new GatewayError('resume-unknown');
