@@ -1,4 +1,6 @@
-// `portico serve`: load the config, start the gateway, and end it when the process is told to end.
+// `portico serve`: load the config, start the gateway, reload it when the config changes, end it when the process is
+// told to end.
+import { watchFiles } from '../config/watch-files.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { type Output, problemLines } from './check.ts';
@@ -25,7 +27,9 @@ export async function serve({ file, listen, env, stdout, stderr }: ServeOptions)
   const { config } = loaded;
   const logger = createLogger({ level: config.gateway.log.level, secrets: config.secrets });
   const gateway = await createGateway({ config, version: await readVersion(), logger });
-  const told = untilToldToEnd(gateway, logger);
+  const files = watchFiles({ onChange: reload });
+  const told = untilToldToEnd(gateway, { logger, reload });
+  await files.follow(loaded.files);
   try {
     const addresses = await gateway.start();
     stdout.write(welcome(config, addresses));
@@ -34,8 +38,17 @@ export async function serve({ file, listen, env, stdout, stderr }: ServeOptions)
     stderr.write(`portico: cannot start: ${whyNot(thrown)}\n`);
     return 1;
   } finally {
+    files.close();
     await gateway.close();
     told.stop();
+  }
+
+  function reload(): void {
+    void gateway.reload(async () => {
+      const again = await loadWhole(file, { env, listen });
+      await files.follow(again.files);
+      return again;
+    });
   }
 }
 
@@ -49,7 +62,10 @@ function whyNot(thrown: unknown): string {
 }
 
 /** The first signal drains, a second one hurries. A failure that nobody caught ends the process too, in order. */
-function untilToldToEnd(gateway: Gateway, logger: Logger): { exitCode: Promise<number>; stop(): void } {
+function untilToldToEnd(
+  gateway: Gateway,
+  { logger, reload }: { logger: Logger; reload: () => void },
+): { exitCode: Promise<number>; stop(): void } {
   const { promise: exitCode, resolve } = Promise.withResolvers<number>();
   let ending = false;
   const onSignal = (signal: NodeJS.Signals) => {
@@ -58,7 +74,6 @@ function untilToldToEnd(gateway: Gateway, logger: Logger): { exitCode: Promise<n
     ending = true;
     resolve(0);
   };
-  const onHangUp = () => logger.warn('reloading the config is not available yet; restart to apply changes');
   const onFailure = (error: unknown) => {
     logger.fatal({ err: error }, 'a failure that nobody caught');
     gateway.hurry();
@@ -67,7 +82,7 @@ function untilToldToEnd(gateway: Gateway, logger: Logger): { exitCode: Promise<n
   const listeners = [
     ['SIGTERM', onSignal],
     ['SIGINT', onSignal],
-    ['SIGHUP', onHangUp],
+    ['SIGHUP', reload],
     ['uncaughtException', onFailure],
   ] as const;
   for (const [event, listener] of listeners) process.on(event, listener);

@@ -23,9 +23,13 @@ import {
   writtenPath,
 } from './source-tree.ts';
 
-export type LoadedConfig =
+export type LoadedConfig = {
+  /** The config file, and all that it was filled in from: what changes of them would change. Absolute paths. */
+  readonly files: readonly string[];
+} & (
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly ConfigProblem[] }
-  | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
+  | { readonly ok: false; readonly problems: readonly ConfigProblem[] }
+);
 
 export interface LoadOptions {
   readonly env: NodeJS.ProcessEnv;
@@ -38,6 +42,21 @@ export interface LoadOptions {
 export type ConfigJudge = (input: RuleInput) => RuleFindings;
 
 export async function loadConfig(file: string, options: LoadOptions): Promise<LoadedConfig> {
+  const files = [resolve(file)];
+  const read: ReadFile = (path) => {
+    files.push(path);
+    return readSmallFile(path);
+  };
+  return { ...(await loadBy(read, file, options)), files };
+}
+
+/** @param path absolute */
+type ReadFile = (path: string) => Promise<string>;
+type LoadOutcome =
+  | Omit<Extract<LoadedConfig, { ok: true }>, 'files'>
+  | Omit<Extract<LoadedConfig, { ok: false }>, 'files'>;
+
+async function loadBy(read: ReadFile, file: string, options: LoadOptions): Promise<LoadOutcome> {
   const text = await readSmallFile(file).catch((error: Error) => error);
   if (text instanceof Error) {
     const message = `this config file is of no use: ${text.message}`;
@@ -48,7 +67,7 @@ export async function loadConfig(file: string, options: LoadOptions): Promise<Lo
   if (root === undefined) return refused(syntax);
 
   const spelling = readClientSpelling(root);
-  const tree = await readTree(spelling.root, { ...options, folder: dirname(resolve(file)) });
+  const tree = await readTree(spelling.root, { ...options, folder: dirname(resolve(file)), read });
   const problems = [...syntax, ...tree.errors.map((found) => problemAt(file, spelling.root, found))];
   if (tree.config === undefined || problems.length > 0) return refused(problems);
   const warnings = [
@@ -65,9 +84,12 @@ interface TreeResult {
   readonly warnings: readonly Finding[];
 }
 
-async function readTree(root: SourceNode, options: LoadOptions & { folder: string }): Promise<TreeResult> {
-  const { env, folder } = options;
-  const readFile = (path: string) => readSmallFile(resolve(folder, path));
+async function readTree(
+  root: SourceNode,
+  options: LoadOptions & { folder: string; read: ReadFile },
+): Promise<TreeResult> {
+  const { env, folder, read } = options;
+  const readFile = (path: string) => read(resolve(folder, path));
   const filled = await resolvePlaceholders(root, { env, readFile });
   const checked = checkSchema(filled.root);
   const file = withListen(checked.file, options.listen);
@@ -80,7 +102,7 @@ async function readTree(root: SourceNode, options: LoadOptions & { folder: strin
     isWritten: (path) => nodeAt(root, path) !== undefined,
   };
   const rules = [checkRules, ...(options.judges ?? [])].map((judge) => judge(input));
-  const files = await readReferencedFiles(file, { folder, env });
+  const files = await readReferencedFiles(file, { folder, env, readFile: read });
 
   // What a missing variable leaves behind is no second mistake, and a disabled server may miss what it likes.
   const errors = [
@@ -108,7 +130,7 @@ function problemAt(file: string, root: SourceNode, { path, on, message, hint }: 
   return { file, ...locate(root, path, on), path: writtenPath(root, path), message, hint };
 }
 
-function refused(problems: readonly ConfigProblem[]): LoadedConfig {
+function refused(problems: readonly ConfigProblem[]): LoadOutcome {
   return { ok: false, problems: [...problems].sort(byPlace) };
 }
 

@@ -21,9 +21,14 @@ interface TlsFiles {
 
 export async function readReferencedFiles(
   file: ConfigFile,
-  options: { folder: string; env: NodeJS.ProcessEnv },
+  options: {
+    folder: string;
+    env: NodeJS.ProcessEnv;
+    /** By an absolute path. */
+    readFile?: (path: string) => Promise<string>;
+  },
 ): Promise<ReferencedFiles> {
-  const reader = new Reader(options.folder);
+  const reader = new Reader(options.folder, options.readFile);
   const { listen, outbound } = file.gateway;
   if (listen.tls !== undefined) await reader.readTls(listen.tls, ['gateway', 'listen', 'tls']);
   if (outbound.ca !== undefined) await reader.readTls({ ca: outbound.ca }, ['gateway', 'outbound']);
@@ -42,8 +47,11 @@ class Reader implements ReferencedFiles {
   readonly warnings: Finding[] = [];
   readonly #folder: string;
 
-  constructor(folder: string) {
+  readonly #readFile: (path: string) => Promise<string>;
+
+  constructor(folder: string, readFile: (path: string) => Promise<string> = readSmallFile) {
     this.#folder = folder;
+    this.#readFile = readFile;
   }
 
   async readTls(files: TlsFiles, path: Path): Promise<void> {
@@ -90,7 +98,7 @@ class Reader implements ReferencedFiles {
 
   async #readPem(name: string, path: Path): Promise<string | undefined> {
     try {
-      const text = await readSmallFile(resolve(this.#folder, name));
+      const text = await this.#readFile(resolve(this.#folder, name));
       if (!text.includes('-----BEGIN ')) throw new Error('it holds no PEM block');
       this.pem.set(name, text);
       return text;

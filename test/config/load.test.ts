@@ -320,6 +320,7 @@ test('a config that is not there, or is a folder, is one clear problem', async (
     const loaded = await loadConfig(file, { env: {} });
     assert.deepEqual(loaded, {
       ok: false,
+      files: [file],
       problems: [
         {
           file,

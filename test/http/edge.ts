@@ -78,7 +78,7 @@ function answerWithWhatArrived({ reply, body, view, httpMethod }: Exchange): voi
   reply.respond('1', { result: { view: view ?? '', httpMethod, bytes: body.length } });
 }
 
-function edgeConfig(overrides: Partial<GatewayConfig> = {}): GatewayConfig {
+export function edgeConfig(overrides: Partial<GatewayConfig> = {}): GatewayConfig {
   return {
     listen: { host: '127.0.0.1', port: 0, tls: undefined },
     admin: undefined,

@@ -133,7 +133,7 @@ export async function startGateway({
     status: async () => (await (await fetch(`${adminUrl}/status`)).json()) as StatusReport,
     reload(changes) {
       wanted = { ...wanted, ...changes, gateway: { ...wanted.gateway, ...changes.gateway } };
-      return running.reload(async () => ({ ok: true, config: configNow(), warnings: [] }));
+      return running.reload(async () => ({ ok: true, config: configNow(), warnings: [], files: [] }));
     },
     hurry: () => running.hurry(),
     close,
