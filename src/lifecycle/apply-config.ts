@@ -76,7 +76,7 @@ function viewChange(before: Edition, after: Edition): ViewChange {
 
 /** What decides who sees what, besides the servers. */
 function rightsOf({ config: { gateway } }: Edition): unknown {
-  return [gateway.auth, gateway.access, gateway.names];
+  return [gateway.auth, gateway.access, gateway.names, gateway.toolsets];
 }
 
 function changesBetween(before: Edition, after: Edition): Record<string, unknown> {
