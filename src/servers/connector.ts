@@ -42,16 +42,20 @@ export interface ConnectorOptions {
   readonly config: ServerConfig;
   readonly identity: ClientIdentity;
   readonly openTransport: OpenTransport;
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now?: () => number;
 }
 
 export class Connector {
   readonly #config: ServerConfig;
   readonly #options: ConnectorOptions;
+  readonly #now: () => number;
   #verdict: { era: Era; expiresAt: number } | undefined;
 
   constructor(options: ConnectorOptions) {
     this.#config = options.config;
     this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
   }
 
   /** The server answered as one of the other era would: it is probed again before the next handshake. */
@@ -109,14 +113,16 @@ export class Connector {
 
   #settled(connected: Connected): Connected {
     const { era } = connected.peer;
-    const expiresAt = era === 'modern' ? Number.POSITIVE_INFINITY : performance.now() + LEGACY_VERDICT_MS;
+    // A handshake that rests on a verdict is none itself: a server with many links would never be asked again.
+    if (this.#knownEra() === era) return connected;
+    const expiresAt = era === 'modern' ? Number.POSITIVE_INFINITY : this.#now() + LEGACY_VERDICT_MS;
     this.#verdict = { era, expiresAt };
     return connected;
   }
 
   #knownEra(): Era | undefined {
     if (this.#config.protocol !== 'auto') return this.#config.protocol;
-    return this.#verdict !== undefined && this.#verdict.expiresAt > performance.now()
+    return this.#verdict !== undefined && this.#verdict.expiresAt > this.#now()
       ? this.#verdict.era
       : undefined;
   }

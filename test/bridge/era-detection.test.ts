@@ -40,6 +40,28 @@ describe('a server over HTTP', { concurrency: true }, () => {
     assert.equal((await server.catalogueLink()).peer.era, 'modern');
   });
 
+  test('F36: that was found to be legacy is asked again after a day, and not before', async (t) => {
+    const behind = await startFaultyHttpServer({ era: 'both' });
+    t.after(() => behind.close());
+    const answer = { status: 404, type: 'text/plain', body: 'no' };
+    const update = behind.fault('server/discover', { answer });
+    let now = 5_000;
+    const { server } = openServer(t, httpServerConfig(behind.url), { now: () => now });
+    const eraOf = async (key: string) => {
+      const terms = { key, owner: key, pinned: false, clientCapabilities: {} };
+      return (await server.ownLink(terms)).peer.era;
+    };
+    assert.equal(await eraOf('first'), 'legacy');
+    update();
+    now += 24 * 3_600_000 - 1;
+    assert.equal(await eraOf('second'), 'legacy');
+    assert.equal(behind.requests('server/discover').length, 1);
+    now += 1;
+    assert.equal(await eraOf('third'), 'modern');
+    now += 1_000 * 24 * 3_600_000;
+    assert.equal(await eraOf('fourth'), 'modern');
+  });
+
   test('F36: that refuses with a modern error in the body of a 400 is modern', async (t) => {
     const behind = await startFaultyHttpServer({ era: 'modern' });
     t.after(() => behind.close());

@@ -22,12 +22,14 @@ export interface ServerRig {
 export interface RigChanges {
   readonly caps?: Partial<ProcessCaps>;
   readonly timings?: Partial<StdioTimings>;
+  /** The clock by which an era is remembered. */
+  readonly now?: () => number;
 }
 
 export function openServer(
   t: TestContext,
   config: ServerConfig,
-  { caps = {}, timings = {} }: RigChanges = {},
+  { caps = {}, timings = {}, now = () => performance.now() }: RigChanges = {},
 ): ServerRig {
   const logs: string[] = [];
   const logger = createLogger({
@@ -41,6 +43,7 @@ export function openServer(
     config,
     identity,
     logger,
+    now,
     openTransport: transportOpener({ outbound, logger, timings }),
     places: new ProcessPlaces({ max: 1_000, maxPerPrincipal: 1_000, ...caps }),
   });
