@@ -24,6 +24,8 @@ export interface LinkHold {
   readonly owner?: string;
   /** Kept open although unused: a session's link lives as long as its session, the catalogue's always. */
   readonly pinned: boolean;
+  /** Nobody's yet: kept open, but the first to give way, and never in the way of another. */
+  readonly spare?: boolean;
   /**
    * Asked of a pinned link that is idle when there is no place for another: true gives it up, and whoever held it has
    * seen to what that means. Without it the link never gives way.
@@ -82,6 +84,29 @@ export class LinkPool {
     if (this.#closed) throw new GatewayError('draining');
     if (entry !== undefined) this.#drop(key, entry);
     return this.#start(key, start, hold);
+  }
+
+  /** Whether a link is open, or being opened, under `key`. */
+  has(key: string): boolean {
+    const entry = this.#entries.get(key);
+    return entry !== undefined && (entry.link === undefined || entry.link.open);
+  }
+
+  /**
+   * Moves an open link to another key, and to whom it is for from now on. Undefined where it is not open any more.
+   *
+   * @throws GatewayError no-capacity when that one may have no more
+   */
+  handOver(from: string, to: string, hold: LinkHold): Promise<ServerLink> | undefined {
+    const entry = this.#entries.get(from);
+    if (this.#closed || entry?.link?.open !== true || this.has(to)) return undefined;
+    const holder = this.#holder(to, hold);
+    if (entry.place !== undefined && holder !== undefined) {
+      this.#options.processes?.places.handOver(entry.place, holder);
+    }
+    this.#entries.delete(from);
+    this.#entries.set(to, { ...entry, hold });
+    return entry.started;
   }
 
   /** Closes the link under `key`; a start that is under way is broken off. */
@@ -163,7 +188,7 @@ export class LinkPool {
     return started;
   }
 
-  #holder(key: string, { owner, pinned, giveWay }: LinkHold): PlaceHolder | undefined {
+  #holder(key: string, { owner, pinned, spare = false, giveWay }: LinkHold): PlaceHolder | undefined {
     const { processes } = this.#options;
     if (processes === undefined) return undefined;
     return {
@@ -171,6 +196,7 @@ export class LinkPool {
       maxOfServer: processes.max,
       owner,
       pinned,
+      spare,
       idleSince: () => {
         const link = this.#entries.get(key)?.link;
         return link?.idle ? link.idleSince : undefined;
@@ -195,7 +221,7 @@ export class LinkPool {
     const idleBefore = performance.now() - (this.#retired ? RETIRED_IDLE_MS : this.#options.idleTimeoutMs);
     for (const [key, entry] of this.#entries) {
       const { link, hold } = entry;
-      const isKept = hold.pinned && !this.#retired;
+      const isKept = (hold.pinned || hold.spare) && !this.#retired;
       if (isKept || link === undefined || !link.idle || link.idleSince > idleBefore) continue;
       this.#closeInBackground(key, entry);
     }

@@ -18,6 +18,8 @@ export interface PlaceHolder {
   readonly owner: string | undefined;
   /** Kept although unused: it gives way only if `letGo` agrees. */
   readonly pinned: boolean;
+  /** Nobody's yet: nothing gives way to it, and it is the first to give way. */
+  readonly spare?: boolean;
   /** Since when it is unused; undefined while it is in use, or starts. */
   idleSince(): number | undefined;
   /** Asked of one that is idle when another needs the place; true when it is being stopped. */
@@ -75,21 +77,21 @@ export class ProcessPlaces {
    */
   handOver(place: ProcessPlace, holder: PlaceHolder): void {
     const cap = this.#ownerCap(holder);
-    if (cap !== undefined) this.#makeWayUnder(cap);
+    if (cap !== undefined) this.#makeWayUnder(cap, holder);
     place.holder = holder;
   }
 
   #makeWayFor(holder: PlaceHolder): void {
-    for (const cap of this.#capsOf(holder)) this.#makeWayUnder(cap);
+    for (const cap of this.#capsOf(holder)) this.#makeWayUnder(cap, holder);
   }
 
-  #makeWayUnder(cap: Cap): void {
+  #makeWayUnder(cap: Cap, { spare = false }: PlaceHolder): void {
     const claimed = [...this.#places].filter((place) => place.claimed && cap.includes(place));
-    if (claimed.length < cap.max || this.#letOneGo(claimed)) return;
+    if (claimed.length < cap.max || (!spare && this.#letOneGo(claimed))) return;
     throw new GatewayError('no-capacity', { text: cap.text, retryAfterMs: RETRY_AFTER_MS });
   }
 
-  /** The one that has been idle longest: first of those nobody holds, then of those whose holder lets go. */
+  /** The one that has been idle longest: first of those nobody has used, then of those nobody holds, then of those whose holder lets go. */
   #letOneGo(places: readonly ProcessPlace[]): boolean {
     const idle = places
       .map((place) => ({ place, since: place.holder.idleSince() ?? Number.POSITIVE_INFINITY }))
@@ -97,6 +99,7 @@ export class ProcessPlaces {
       .sort((one, other) => one.since - other.since);
     const idleEnough = performance.now() - (this.#caps.idleEnoughMs ?? IDLE_ENOUGH_MS);
     return (
+      idle.some(({ place: { holder } }) => holder.spare && holder.letGo()) ||
       idle.some(({ place: { holder } }) => !holder.pinned && holder.letGo()) ||
       idle.some(({ place: { holder }, since }) => holder.pinned && since < idleEnough && holder.letGo())
     );

@@ -16,6 +16,7 @@ import type { ProcessPlaces } from './process-places.ts';
 import { ServerLink } from './server-link.ts';
 import { type Backoff, OwnerBackoffs, StartBackoff } from './start-backoff.ts';
 import type { ServerMessage } from './transport.ts';
+import { WarmLinks } from './warm-links.ts';
 
 /** A start that is due this soon is worth waiting for; one further off is refused at once. */
 const WORTH_WAITING_MS = 1_000;
@@ -51,6 +52,7 @@ export class Server {
   readonly #options: ServerOptions;
   readonly #logger: Logger;
   readonly #pool: LinkPool;
+  readonly #warm: WarmLinks | undefined;
   readonly #connector: Connector;
   /** Of the link that lists come from, and of the server as such. */
   readonly #backoff = new StartBackoff();
@@ -75,6 +77,7 @@ export class Server {
     const { type, maxLinks, idleTimeoutMs } = options.config;
     const processes = { places: options.places, max: maxLinks };
     this.#pool = new LinkPool({ idleTimeoutMs, ...(type === 'stdio' ? { processes } : {}) });
+    this.#warm = this.#warmLinks();
   }
 
   /** What it sees depends on who calls: it has no link that is everyone's. */
@@ -110,6 +113,7 @@ export class Server {
         { signal, backoff: this.#backoff },
       );
       if (isMain) this.#keepWatch(link);
+      if (this.isolationFor(link.peer) !== 'shared') this.#warm?.fill();
       return link;
     };
     return this.#pool.acquire(`${CATALOGUE_KEY} ${key}`, start, { pinned: isMain });
@@ -130,14 +134,17 @@ export class Server {
       void watchLists(link, (message) => this.#receiveShared(message, link, person), this.retired);
       return link;
     };
-    return this.#pool.acquire(`${CATALOGUE_KEY} ${key} ${person}`, start, { pinned: false });
+    return this.#pool.acquire(`${CATALOGUE_KEY} ${key} ${person}`, start, { owner: person, pinned: false });
   }
 
   /** A link that belongs to one principal or one session. */
-  ownLink(request: OwnLinkRequest): Promise<ServerLink> {
+  async ownLink(request: OwnLinkRequest): Promise<ServerLink> {
     const backoff = this.#ownerBackoffs.of(request.owner);
     const terms = { ...request, personal: true };
-    return this.#pool.acquire(request.key, (signal) => this.#open(terms, { signal, backoff }), request);
+    const spare = this.#pool.has(request.key) ? undefined : this.#warm?.claim({ ...request, backoff });
+    return (
+      spare ?? this.#pool.acquire(request.key, (signal) => this.#open(terms, { signal, backoff }), request)
+    );
   }
 
   /** The link of that key if it is open now; asking starts nothing. */
@@ -215,6 +222,18 @@ export class Server {
     this.#retired.abort();
     this.#listeners.clear();
     await this.#pool.close();
+  }
+
+  /** Where what it sees depends on who calls, nothing can be started before somebody does. */
+  #warmLinks(): WarmLinks | undefined {
+    const count = this.config.type === 'stdio' && !this.personal ? this.config.warm : 0;
+    if (count === 0) return undefined;
+    return new WarmLinks({
+      count,
+      pool: this.#pool,
+      retired: this.retired,
+      open: (terms, options) => this.#open({ ...terms, personal: true }, options),
+    });
   }
 
   async #open(
