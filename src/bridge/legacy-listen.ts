@@ -6,10 +6,10 @@ import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../prot
 import { type ListChange, promisedListChanges } from '../protocol/list-changes.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
+import { unlessAborted } from '../servers/within-time.ts';
 import type { CarriedCall } from './carried-call.ts';
 import { linkOwner, principalLinkKey } from './choose-link.ts';
 import { crossedCapabilities } from './client-features.ts';
-import type { LinkHub } from './link-hub.ts';
 
 const MAX_URIS = 256;
 
@@ -45,7 +45,7 @@ export async function carryLegacyListen(carried: CarriedCall): Promise<'ok' | 'e
   const stops = [bridge.hubs.listen(owner, receive), server.onSharedMessage(receive, call.client.principal)];
   try {
     for (const uri of wantedUris(filter, link.peer.capabilities)) {
-      if (await subscribe(hub, uri, signal)) uris.add(uri);
+      if (await hub.subscriptions.add(uri, signal)) uris.add(uri);
     }
     const agreed: JsonObject = Object.fromEntries(listChanges.map(({ filter: name }) => [name, true]));
     if (uris.size > 0) agreed.resourceSubscriptions = [...uris];
@@ -62,7 +62,7 @@ export async function carryLegacyListen(carried: CarriedCall): Promise<'ok' | 'e
     return 'ok';
   } finally {
     for (const stop of stops) stop();
-    for (const uri of uris) unsubscribe(hub, uri);
+    for (const uri of uris) hub.subscriptions.remove(uri);
   }
 }
 
@@ -79,33 +79,7 @@ function wantedUris(filter: JsonObject, { resources }: JsonObject): string[] {
   return uris;
 }
 
-/** @returns whether the server agreed */
-async function subscribe(hub: LinkHub, uri: string, signal: AbortSignal): Promise<boolean> {
-  if (!hub.addSubscriber(uri)) return true;
-  const outcome = await hub.link.call('resources/subscribe', { uri }, { signal }).catch((thrown: unknown) => {
-    hub.removeSubscriber(uri);
-    throw thrown;
-  });
-  if ('result' in outcome) return true;
-  hub.removeSubscriber(uri);
-  return false;
-}
-
-function unsubscribe(hub: LinkHub, uri: string): void {
-  if (!hub.removeSubscriber(uri) || !hub.link.open) return;
-  const signal = AbortSignal.timeout(5_000);
-  hub.link.call('resources/unsubscribe', { uri }, { signal }).catch(() => undefined);
-}
-
 /** Resolves when the link closes, if it is one that counts; rejects with the signal's reason. */
-async function untilOver(link: ServerLink | undefined, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    await Promise.race(link === undefined ? [aborted] : [link.closed, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
+function untilOver(link: ServerLink | undefined, signal: AbortSignal): Promise<void> {
+  return unlessAborted(link?.closed ?? Promise.withResolvers<void>().promise, signal);
 }

@@ -7,6 +7,7 @@ import { isJsonObject } from '../protocol/json-text.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import { LegacyLogLevels } from './legacy-log-levels.ts';
+import { LinkSubscriptions } from './link-subscriptions.ts';
 import type { ParkedCall } from './parked-call.ts';
 import { relatedTask } from './related-task.ts';
 import { TurnQueue } from './turn-queue.ts';
@@ -29,7 +30,7 @@ export class LinkHub {
   /** Calls that may be asked something run one at a time where no question could be told to be whose. */
   readonly turns = new TurnQueue();
   readonly logLevels: LegacyLogLevels;
-  readonly #subscribed = new Map<string, number>();
+  readonly subscriptions: LinkSubscriptions;
   readonly #homeless = new Map<JsonRpcRequest, NodeJS.Timeout>();
   readonly #onListChanged: (method: string) => void;
   readonly #questionPatienceMs: number;
@@ -40,6 +41,7 @@ export class LinkHub {
   constructor(link: ServerLink, onListChanged: (method: string) => void, questionPatienceMs: number) {
     this.link = link;
     this.logLevels = new LegacyLogLevels(link);
+    this.subscriptions = new LinkSubscriptions(link);
     this.#onListChanged = onListChanged;
     this.#questionPatienceMs = questionPatienceMs;
     void link.closed.then(() => {
@@ -108,30 +110,6 @@ export class LinkHub {
   /** Calls of which the server's last word is outstanding. */
   get held(): number {
     return this.#held.size;
-  }
-
-  /** Keeps the link from being idle. @returns true for the first subscriber, who has to tell the server */
-  addSubscriber(uri: string): boolean {
-    const subscribers = this.#subscribed.get(uri) ?? 0;
-    this.#subscribed.set(uri, subscribers + 1);
-    if (subscribers > 0) return false;
-    this.link.streams += 1;
-    return true;
-  }
-
-  /** @returns true for the last subscriber, who has to tell the server */
-  removeSubscriber(uri: string): boolean {
-    const left = (this.#subscribed.get(uri) ?? 0) - 1;
-    if (left > 0) this.#subscribed.set(uri, left);
-    if (left !== 0) return false;
-    this.#subscribed.delete(uri);
-    this.link.streams -= 1;
-    this.link.idleSince = performance.now();
-    return true;
-  }
-
-  get subscriptions(): number {
-    return this.#subscribed.size;
   }
 
   #handHomeless(call: ParkedCall, belongs: (question: JsonRpcRequest) => boolean): void {

@@ -232,22 +232,6 @@ test('over HTTP they are taken once a server has asked beside a call, and not fo
   await assert.rejects(next.told, /over/);
 });
 
-test('the first subscriber of a resource tells the server, and the last one', (t) => {
-  const { hub, link } = hubRig(t);
-  assert.equal(hub.addSubscriber('a'), true);
-  assert.equal(hub.addSubscriber('a'), false);
-  assert.equal(hub.addSubscriber('b'), true);
-  assert.equal(link.idle, false, 'subscriptions keep the link');
-  assert.equal(hub.removeSubscriber('a'), false);
-  assert.equal(hub.removeSubscriber('a'), true);
-  assert.equal(link.idle, false);
-  assert.equal(hub.removeSubscriber('b'), true);
-  assert.equal(link.idle, true);
-  assert.equal(hub.subscriptions, 0);
-  assert.equal(hub.removeSubscriber('b'), false, 'nothing of it is there any more');
-  assert.equal(link.idle, true);
-});
-
 test('list changes are told on, and other notifications too', (t) => {
   const { hub, changed } = hubRig(t);
   hub.receive({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });

@@ -45,7 +45,7 @@ test('F26: a call whose session has become too old is answered the same', async 
   await server.until(() => server.cancelled.length === 1);
 });
 
-test('F26: a child that others use too hears of it', async (t) => {
+test('F26: a child that others use too hears of it', async () => {
   await using gateway = await startGateway({ stdio: { switches: ['--era=legacy'], isolation: 'shared' } });
   await using session = await openSession(gateway.url);
   await using other = await openSession(gateway.url);

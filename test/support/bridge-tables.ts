@@ -43,7 +43,7 @@ export function watchBridge(): BridgeTables {
       parkedCalls: sum(parked, (calls) => calls.size),
       callsOfHubs: sum(hubs, (hub) => hub.held),
       waitingForATurn: sum(hubs, (hub) => hub.turns.waiting),
-      subscriptionsOfHubs: sum(hubs, (hub) => hub.subscriptions),
+      subscriptionsOfHubs: sum(hubs, (hub) => hub.subscriptions.size),
       listenedOwners: sum(registries, (registry) => registry.listened),
       callsInFlight: sum(hubs, ({ link }) => link.inFlight),
       streamsOfLinks: sum(hubs, ({ link }) => (link.peer.era === 'legacy' ? link.streams : 0)),
