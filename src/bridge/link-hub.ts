@@ -93,11 +93,12 @@ export class LinkHub {
   }
 
   /**
-   * A call was given up. On a pipe its question may be on its way, and would be taken for that of the next call; what
-   * the server wrote before it heard of the end is here once it has answered a ping. Until then, questions are refused.
+   * A call was given up. Its question may be on its way where it names no call, and would be taken for that of another;
+   * what the server wrote before it heard of the end is here once it has answered a ping (over HTTP almost certainly:
+   * the two come by two connections). Until then, questions are refused.
    */
   raiseFence(): void {
-    if (this.link.transport.kind === 'http' || !this.link.open) return;
+    if (!this.link.open) return;
     const fence = this.#ping().finally(() => this.#fences.delete(fence));
     this.#fences.add(fence);
   }
@@ -131,7 +132,9 @@ export class LinkHub {
       return;
     }
     if (this.#askers.size > 0) this.#asksOutsideCalls = true;
-    if (this.#askers.size === 0 && this.#fences.size > 0) {
+    // Over HTTP calls do not wait for the fence, and their own questions come by their own streams.
+    const isAmbiguous = this.#askers.size === 0 || this.link.transport.kind === 'http';
+    if (isAmbiguous && this.#fences.size > 0) {
       this.#refuse(question, 'The call that this belonged to was given up');
       return;
     }

@@ -100,7 +100,11 @@ async function asAsker(
 async function run(carried: CarriedCall, parked: ParkedCall): Promise<void> {
   const hub = carried.bridge.hubs.of(parked.link);
   const leave = hub.hold(parked);
-  parked.upstream.signal.addEventListener('abort', () => hub.raiseFence(), { once: true });
+  // Without features nothing can be asked.
+  const raiseFence = () => {
+    if (Object.keys(parked.declared).length > 0) hub.raiseFence();
+  };
+  parked.upstream.signal.addEventListener('abort', raiseFence, { once: true });
   try {
     const params = withProgressToken(carried.params(), parked.id);
     const options: TaskCallOptions = {
@@ -114,7 +118,7 @@ async function run(carried: CarriedCall, parked: ParkedCall): Promise<void> {
     const asTask = needsTask(carried.call.tool, parked.link.peer);
     parked.finish(await (asTask ? callAsTask(carried, params, options) : carried.send(params, options)));
   } catch (thrown) {
-    if (!parked.upstream.signal.aborted) hub.raiseFence();
+    if (!parked.upstream.signal.aborted) raiseFence();
     parked.fail(thrown);
   } finally {
     leave();

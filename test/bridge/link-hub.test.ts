@@ -203,15 +203,34 @@ test('after a call was given up, questions are refused until the server has answ
   assert.deepEqual(retry.asked, { q2: 'question after' });
 });
 
-test('a server that knows no ping holds nobody up, and over HTTP none is needed', async (t) => {
+test('a server that knows no ping holds nobody up', async (t) => {
   const { hub, wire } = hubRig(t);
   hub.raiseFence();
   (await wire.nth('ping')).refuse(-32601);
   await hub.passed();
-  const http = hubRig(t, { kind: 'http' });
-  http.hub.raiseFence();
-  await http.hub.passed();
-  assert.equal(http.wire.calls.length, 0);
+});
+
+test('over HTTP a question that may be of a call that was given up is not asked of the one that runs', async (t) => {
+  const { hub, wire, running } = hubRig(t, { kind: 'http' });
+  const next = running();
+  hub.raiseFence();
+  hub.receive(question('whose?'));
+  assert.deepEqual(errorsTo(wire.answers), [['whose?', -32601]]);
+  (await wire.nth('ping')).answer();
+  await hub.passed();
+  hub.receive(question('mine'));
+  await next.told;
+});
+
+test('over HTTP the first question beside two calls that run is refused, and shows that turns are needed', async (t) => {
+  const { hub, wire, running } = hubRig(t, { kind: 'http' });
+  const calls = [running(), running()];
+  assert.equal(hub.takesTurns, false);
+  hub.receive(question('whose?'));
+  assert.deepEqual(errorsTo(wire.answers), [['whose?', -32601]]);
+  assert.ok(hub.takesTurns);
+  for (const { call } of calls) call.cancel(new Error('over'));
+  await Promise.all(calls.map(({ told }) => assert.rejects(told, /over/)));
 });
 
 test('turns are taken where questions name no call: on pipes, and on the one stream of HTTP+SSE', (t) => {

@@ -116,3 +116,22 @@ test("a question on the server's own stream belongs to the only call in flight",
   slow.abort();
   assert.equal((await waiting.answer).status, 200);
 });
+
+test('the first question there is refused, not guessed, while two calls are in flight; each gets its own answer', async (t) => {
+  const { client, server } = await askingServer(t, 'http');
+  assert.ok(server);
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+  server.fault('tools/call:echo', { holdUntil: held });
+  const both = ['one', 'two'].map((text) => client.tool('echo', { text }));
+  const { headers } = await server.request('tools/call:echo', 2);
+  await server.until(() => server.listening >= 2);
+  server.announce({ id: 'whose', method: 'elicitation/create', params: FORM });
+  // The link that lists come from hears it too, in a session of its own.
+  const { message } = await server.request(
+    (request) =>
+      request.message?.id === 'whose' && request.headers['mcp-session-id'] === headers['mcp-session-id'],
+  );
+  assert.equal(message?.error?.code, -32601);
+  letGo();
+  assert.deepEqual(await Promise.all(both), ['one', 'two']);
+});
