@@ -9,6 +9,7 @@ import { createLastingParts } from './lifecycle/lasting-parts.ts';
 import { pause } from './lifecycle/pause.ts';
 import { type ReadConfig, type ReloadOutcome, Reloads } from './lifecycle/reloads.ts';
 import { watchState } from './lifecycle/watch-state.ts';
+import type { BufferBudget } from './state/buffer-budget.ts';
 import { logExchange } from './telemetry/exchange-log.ts';
 import type { Logger } from './telemetry/logger.ts';
 import { RefusalSampler } from './telemetry/refusal-sampler.ts';
@@ -20,6 +21,8 @@ export interface GatewayOptions {
   readonly logger?: Logger;
   /** How long a server's question that names no call waits for one, or for a stream, that it could go out on. */
   readonly questionPatienceMs?: number;
+  /** What counts all bytes that are held; of its own, as large as the config says, unless given. */
+  readonly budget?: BufferBudget;
 }
 
 export interface Addresses {
@@ -45,8 +48,8 @@ export interface Gateway {
 const QUESTION_PATIENCE_MS = 5_000;
 
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, version, logger: given, questionPatienceMs = QUESTION_PATIENCE_MS } = options;
-  const lasting = createLastingParts({ config, version, logger: given, questionPatienceMs });
+  const { config, version, logger: given, questionPatienceMs = QUESTION_PATIENCE_MS, budget } = options;
+  const lasting = createLastingParts({ config, version, logger: given, questionPatienceMs, budget });
   const { logger, metrics, store, sessions, bridge, ending, audit } = lasting;
   const editions = new Editions(config, lasting);
   const hurrying = new AbortController();
@@ -57,6 +60,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const publicServer = await createPublicServer({
     ...editions.current.edge,
     logger,
+    budget: lasting.budget,
     handleExchange: (exchange) => editions.current.handle(exchange),
     isDraining: () => closing !== undefined,
     onRefused: (code) => metrics.countRefusal(code),

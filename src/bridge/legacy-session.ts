@@ -10,6 +10,7 @@ import {
 } from '../protocol/json-rpc.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import type { CallDeadline } from '../servers/call-deadline.ts';
+import type { BufferBudget } from '../state/buffer-budget.ts';
 import type { SessionRecord } from '../state/session-store.ts';
 import type { CallOutput, StreamSink } from './call-output.ts';
 import { OpenQuestions, type QuestionOrigin, type ServerQuestion } from './open-questions.ts';
@@ -34,6 +35,8 @@ export interface SessionCall {
 
 export interface LegacySessionOptions {
   readonly replay: ReplayLimits;
+  /** What is kept for replay is part of it. */
+  readonly budget: BufferBudget;
   /** How long a question that names no call waits for a stream that it could go out on. */
   readonly questionPatienceMs: number;
   readonly tasks: SessionTasks;
@@ -70,12 +73,12 @@ export class LegacySession {
   constructor(
     key: string,
     record: SessionRecord,
-    { questionPatienceMs, replay, tasks }: LegacySessionOptions,
+    { questionPatienceMs, replay, budget, tasks }: LegacySessionOptions,
   ) {
     this.key = key;
     this.record = record;
     this.tasks = tasks;
-    this.streams = new SessionStreams(replay);
+    this.streams = new SessionStreams(replay, budget);
     this.#waiting = new WaitingQuestions(questionPatienceMs);
     this.#standalone = this.streams.open({ holds: true });
   }

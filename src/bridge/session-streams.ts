@@ -3,6 +3,8 @@
 // (2025-11-25, transports, "Resumability and Redelivery"; F25).
 import type { ServerAccess } from '../access/server-access.ts';
 import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
+import { readJson, writeJson } from '../protocol/json-text.ts';
+import type { BufferBudget, Spare } from '../state/buffer-budget.ts';
 import type { CallOutput, StreamSink } from './call-output.ts';
 
 export interface ReplayLimits {
@@ -14,26 +16,32 @@ type Content =
   | { readonly message: StreamMessage }
   | { readonly idText: string; readonly outcome: JsonRpcOutcome };
 
-interface LoggedEvent {
+/** As text: an object of many small values takes several times its size. */
+interface LoggedEvent extends Spare {
   readonly stream: EventStream;
   readonly sequence: number;
-  readonly content: Content;
+  readonly text: string;
   readonly bytes: number;
   readonly loggedAt: number;
 }
 
+/** What an event takes besides its text. */
+const EVENT_OVERHEAD_BYTES = 256;
 const EVENT_ID = /^(\d{1,10})-(\d{1,10})$/;
 
 export class SessionStreams {
   readonly #limits: ReplayLimits;
   readonly #streams = new Map<number, EventStream>();
-  readonly #log: LoggedEvent[] = [];
+  /** Oldest first. */
+  readonly #log = new Set<LoggedEvent>();
+  readonly #budget: BufferBudget;
   #loggedBytes = 0;
   #nextStream = 1;
   #closed = false;
 
-  constructor(limits: ReplayLimits) {
+  constructor(limits: ReplayLimits, budget: BufferBudget) {
     this.#limits = limits;
+    this.#budget = budget;
   }
 
   /** @param holds whether it keeps what is said while nobody has ever listened */
@@ -53,31 +61,51 @@ export class SessionStreams {
 
   /** Events kept for one stream, oldest first. */
   eventsAfter(stream: EventStream, after: number): { sequence: number; content: Content }[] {
-    return this.#log.filter((event) => event.stream === stream && event.sequence > after);
+    return [...this.#log]
+      .filter((event) => event.stream === stream && event.sequence > after)
+      .map(({ sequence, text }) => ({ sequence, content: readJson(text) as Content }));
   }
 
   append(stream: EventStream, sequence: number, content: Content): void {
     if (this.#closed) return;
-    const bytes = Buffer.byteLength(JSON.stringify(content));
-    this.#log.push({ stream, sequence, content, bytes, loggedAt: performance.now() });
+    const text = writeJson(content);
+    const bytes = Buffer.byteLength(text);
+    // A text is kept with one byte a character, or else with two.
+    const textBytes = bytes === text.length ? bytes : 2 * text.length;
+    const event: LoggedEvent = {
+      stream,
+      sequence,
+      text,
+      bytes,
+      loggedAt: performance.now(),
+      heldBytes: textBytes + EVENT_OVERHEAD_BYTES,
+      giveUp: () => this.#drop(event),
+    };
+    this.#log.add(event);
     this.#loggedBytes += bytes;
     stream.logged += 1;
     this.prune();
+    if (this.#log.has(event) && !this.#budget.keep(event)) this.#drop(event);
   }
 
   /** Gives up what is too old or too much. A stream that is over and has nothing left is forgotten. */
   prune(): void {
     const oldest = performance.now() - this.#limits.forMs;
-    let dropped = 0;
     for (const event of this.#log) {
       if (event.loggedAt >= oldest && this.#loggedBytes <= this.#limits.bytes) break;
-      this.#loggedBytes -= event.bytes;
-      event.stream.droppedThrough = event.sequence;
-      event.stream.logged -= 1;
-      if (event.stream.over && event.stream.logged === 0) this.forget(event.stream);
-      dropped += 1;
+      this.#budget.release(event);
+      this.#drop(event);
     }
-    if (dropped > 0) this.#log.splice(0, dropped);
+  }
+
+  /** Whoever asks for it from now on is told that it is gone. */
+  #drop(event: LoggedEvent): void {
+    const { stream, sequence, bytes } = event;
+    this.#log.delete(event);
+    this.#loggedBytes -= bytes;
+    stream.droppedThrough = sequence;
+    stream.logged -= 1;
+    if (stream.over && stream.logged === 0) this.forget(stream);
   }
 
   /** Nobody can ask for the stream again: its client never learnt an event id, or nothing of it is left. */
@@ -99,7 +127,8 @@ export class SessionStreams {
     this.#closed = true;
     for (const stream of this.#streams.values()) if (!stream.owesAnswer) stream.end();
     this.#streams.clear();
-    this.#log.length = 0;
+    for (const event of this.#log) this.#budget.release(event);
+    this.#log.clear();
     this.#loggedBytes = 0;
   }
 }

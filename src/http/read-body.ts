@@ -1,7 +1,7 @@
 // Reads one request body as bytes, within a limit and within the budget of all bodies. Nothing is parsed here.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../errors.ts';
-import type { BufferHold } from './buffer-budget.ts';
+import type { BufferHold } from '../state/buffer-budget.ts';
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;(.*))?$/i;
 const CHARSET = /(?:^|;)[ \t]*charset[ \t]*=[ \t]*"?([^";]*)"?/i;

@@ -6,9 +6,9 @@ import { type FailureCode, GatewayError } from '../errors.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
 import { VERSION_HEADER } from '../protocol/request-headers.ts';
+import { BufferBudget } from '../state/buffer-budget.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { BufferBudget } from './buffer-budget.ts';
 import type { HttpReply } from './client-reply.ts';
 import { answerEarly } from './early-answer.ts';
 import { newEdgeContext } from './edge-context.ts';
@@ -34,6 +34,8 @@ export interface PublicServerOptions extends EdgeSettings {
   /** True while answers should ask clients to connect anew, elsewhere; requests are still served. */
   isDraining?(): boolean;
   readonly timing?: Partial<HttpTiming>;
+  /** Shared with all else that holds bytes; without it, one of its own. */
+  readonly budget?: BufferBudget;
 }
 
 export interface PublicServer {
@@ -58,7 +60,7 @@ export interface PublicServer {
 export async function createPublicServer(options: PublicServerOptions): Promise<PublicServer> {
   const { config, logger, handleExchange, onSettled } = options;
   const timing = { ...DEFAULT_HTTP_TIMING, ...options.timing };
-  const budget = new BufferBudget(config.maxBufferedBytes);
+  const budget = options.budget ?? new BufferBudget(config.maxBufferedBytes);
   const keepAlive = new KeepAliveComments(timing.keepAliveCommentMs);
   const openReplies = new Set<HttpReply>();
   const isStopping = () => listener.stopping;

@@ -64,7 +64,8 @@ export class Edition {
     const hasAuth = gateway.auth !== undefined;
     const keepsAccess =
       isDeepStrictEqual(was?.access, gateway.access) && hasAuth === (was?.auth !== undefined);
-    const openTransport = transportOpener({ outbound: this.outbound, logger, guardian });
+    const { budget } = lasting;
+    const openTransport = transportOpener({ outbound: this.outbound, logger, budget, guardian });
     const serverOf = (server: ServerConfig) => {
       const known = before?.context.servers.get(server.slug);
       const isSame = server.type === 'stdio' || keepsOutbound;

@@ -13,6 +13,7 @@ import { OpenListens } from '../pipeline/open-listens.ts';
 import type { ClientIdentity } from '../servers/peer.ts';
 import { ProcessPlaces } from '../servers/process-places.ts';
 import { Guardian } from '../servers/stdio/guardian.ts';
+import { BufferBudget } from '../state/buffer-budget.ts';
 import { createStore } from '../state/create-store.ts';
 import { MemorySessionStore } from '../state/memory-session-store.ts';
 import type { Store } from '../state/store.ts';
@@ -28,6 +29,7 @@ export interface LastingOptions {
   readonly version: string;
   readonly logger: Logger | undefined;
   readonly questionPatienceMs: number;
+  readonly budget: BufferBudget | undefined;
 }
 
 export interface LastingParts
@@ -38,6 +40,8 @@ export interface LastingParts
   /** Of the child processes of all servers. */
   readonly places: ProcessPlaces;
   readonly guardian: Guardian;
+  /** Of all bytes that are held for clients and servers. */
+  readonly budget: BufferBudget;
   /** Aborted when the gateway drains. */
   readonly ending: AbortController;
   /** Undefined where no record is kept. */
@@ -58,11 +62,13 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     'Requests whose limits were counted in this process because Redis did not answer',
   );
   const state = new SealedState();
+  const budget = options.budget ?? new BufferBudget(gateway.maxBufferedBytes);
   const sessionStore = new MemorySessionStore(gateway.sessions);
   const sessions = new LegacySessions(sessionStore, {
     ...sessionLimits(gateway),
     questionPatienceMs,
     state,
+    budget,
   });
   const catalogue = new ServerCatalogue();
   const parked = new ParkedCalls(gateway.parked);
@@ -75,6 +81,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     audit: gateway.audit && createAudit(gateway.audit, { version, logger, metrics, secrets: config.secrets }),
     places,
     guardian: new Guardian(logger),
+    budget,
     sessions,
     listens: new OpenListens(),
     catalogue,

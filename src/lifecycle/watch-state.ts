@@ -4,7 +4,7 @@ import type { Editions } from './editions.ts';
 import type { LastingParts } from './lasting-parts.ts';
 
 export function watchState(
-  { metrics, sessions, bridge }: LastingParts,
+  { metrics, sessions, bridge, budget }: LastingParts,
   editions: Editions,
   edge: PublicServer,
 ): void {
@@ -36,7 +36,12 @@ export function watchState(
   metrics.watch({ name: 'portico_open_streams', help: 'Open event streams', read: () => edge.openStreams });
   metrics.watch({
     name: 'portico_buffered_bytes',
-    help: 'Bytes held for all exchanges; gateway.maxBuffered bounds them',
-    read: () => edge.bufferedBytes,
+    help: 'Bytes held for clients and servers; gateway.maxBuffered bounds them',
+    read: () => budget.usedBytes,
+  });
+  metrics.watch({
+    name: 'portico_replay_bytes',
+    help: 'Of those, what is kept for clients that come back for it; it gives way to all else',
+    read: () => budget.spareBytes,
   });
 }

@@ -1,5 +1,6 @@
 // Picks the wire for a server's config. The only place that knows which transports there are.
 import type { ServerConfig } from '../config/config.ts';
+import type { BufferBudget } from '../state/buffer-budget.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Caller } from './credentials/caller.ts';
 import { openHttpTransport } from './http/http-transport.ts';
@@ -32,18 +33,21 @@ export type OpenTransport = (config: ServerConfig, options: TransportTerms) => P
 export interface TransportOpenerOptions {
   readonly outbound: Outbound;
   readonly logger: Logger;
+  /** What a wire holds of its messages counts here. */
+  readonly budget: BufferBudget;
   readonly timings?: Partial<StdioTimings>;
   readonly guardian?: Guardian;
 }
 
 export function transportOpener(options: TransportOpenerOptions): OpenTransport {
-  const { outbound, logger, timings = {}, guardian } = options;
+  const { outbound, logger, budget, timings = {}, guardian } = options;
   return async (config, { events, signal, personal = false }) => {
     switch (config.type) {
       case 'stdio': {
         const transport = await startStdioTransport(config, {
           events,
           logger,
+          budget,
           signal,
           timings,
           personal,
@@ -52,12 +56,12 @@ export function transportOpener(options: TransportOpenerOptions): OpenTransport 
         return { transport, firstOutput: transport.firstOutput };
       }
       case 'http': {
-        const transport = openHttpTransport(config, { events, outbound, logger });
+        const transport = openHttpTransport(config, { events, outbound, logger, budget });
         return { transport, firstOutput: undefined, listen: () => transport.startEventStream() };
       }
       case 'sse':
         return {
-          transport: await openSseTransport(config, { events, outbound, logger, signal }),
+          transport: await openSseTransport(config, { events, outbound, logger, budget, signal }),
           firstOutput: undefined,
         };
     }

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamSink } from '../../src/bridge/call-output.ts';
 import { SessionStreams } from '../../src/bridge/session-streams.ts';
+import { type JsonObject, readJson, writeJson } from '../../src/protocol/json-text.ts';
+import { BufferBudget } from '../../src/state/buffer-budget.ts';
 
 /** A connection that is written down. */
 function connection({ json = true } = {}) {
@@ -33,10 +35,11 @@ function connection({ json = true } = {}) {
 }
 
 const FAR = { bytes: 100_000, forMs: 60_000 };
+const roomy = () => new BufferBudget(Number.POSITIVE_INFINITY);
 const said = (method: string) => ({ jsonrpc: '2.0' as const, method });
 
 test('F04: streams whose answer went out as JSON, or to nobody, are forgotten at once', () => {
-  const streams = new SessionStreams(FAR);
+  const streams = new SessionStreams(FAR, roomy());
   const answered = streams.open();
   const { sink, gone } = connection();
   answered.attach(sink, gone.signal);
@@ -52,13 +55,13 @@ test('F04: streams whose answer went out as JSON, or to nobody, are forgotten at
 });
 
 test('F04: a stream that was cancelled before it said anything is forgotten', () => {
-  const streams = new SessionStreams(FAR);
+  const streams = new SessionStreams(FAR, roomy());
   streams.open().end();
   assert.equal(streams.size, 0);
 });
 
 test('F25: a finished stream stays as long as its events do, and no longer', async () => {
-  const streams = new SessionStreams({ bytes: 100_000, forMs: 30 });
+  const streams = new SessionStreams({ bytes: 100_000, forMs: 30 }, roomy());
   const stream = streams.open();
   const { sink, gone } = connection();
   stream.attach(sink, gone.signal);
@@ -72,7 +75,7 @@ test('F25: a finished stream stays as long as its events do, and no longer', asy
 });
 
 test('F25: the bytes of a whole session are bounded, the oldest of any stream going first', () => {
-  const streams = new SessionStreams({ bytes: 400, forMs: 60_000 });
+  const streams = new SessionStreams({ bytes: 400, forMs: 60_000 }, roomy());
   const pair = [streams.open(), streams.open()] as const;
   for (const stream of pair) {
     const { sink, gone } = connection();
@@ -86,7 +89,7 @@ test('F25: the bytes of a whole session are bounded, the oldest of any stream go
 });
 
 test('F25: an event larger than the whole bound still reaches who listens', () => {
-  const streams = new SessionStreams({ bytes: 50, forMs: 60_000 });
+  const streams = new SessionStreams({ bytes: 50, forMs: 60_000 }, roomy());
   const stream = streams.open();
   const { sink, gone, written } = connection();
   stream.attach(sink, gone.signal);
@@ -96,7 +99,7 @@ test('F25: an event larger than the whole bound still reaches who listens', () =
 });
 
 test('a thousand finished calls cost the next event nothing', () => {
-  const streams = new SessionStreams({ bytes: 10_000_000, forMs: 60_000 });
+  const streams = new SessionStreams({ bytes: 10_000_000, forMs: 60_000 }, roomy());
   for (let i = 0; i < 5_000; i += 1) {
     const stream = streams.open();
     const { sink, gone } = connection();
@@ -111,7 +114,7 @@ test('a thousand finished calls cost the next event nothing', () => {
 });
 
 test('closing ends every connection and lets go of everything', () => {
-  const streams = new SessionStreams(FAR);
+  const streams = new SessionStreams(FAR, roomy());
   const stream = streams.open({ holds: true });
   void stream.send(said('held'));
   const { sink, gone, written } = connection();
@@ -121,4 +124,37 @@ test('closing ends every connection and lets go of everything', () => {
   assert.deepEqual([streams.size, streams.loggedBytes], [0, 0]);
   void stream.send(said('late'));
   assert.equal(streams.loggedBytes, 0);
+});
+
+test('F25: when memory is short, the oldest events of any session go, and count as gone', () => {
+  const budget = new BufferBudget(2_000);
+  const [one, other] = [new SessionStreams(FAR, budget), new SessionStreams(FAR, budget)];
+  const early = one.open({ holds: true });
+  void early.send(said('e'.repeat(500)));
+  const late = other.open({ holds: true });
+  void late.send(said('l'.repeat(500)));
+  assert.ok(one.find('1-0') !== undefined && other.find('1-0') !== undefined);
+  const request = budget.open();
+  assert.ok(request.resize(1_000), 'a request finds its room');
+  assert.equal(one.find('1-0'), undefined);
+  assert.deepEqual([one.loggedBytes, other.find('1-0')?.stream], [0, late]);
+  request.resize(1_900);
+  void late.send(said('m'.repeat(500)));
+  assert.equal(other.find('1-1'), undefined, 'what found no room is gone from the start');
+  request.resize(0);
+  for (const streams of [one, other]) streams.close();
+  assert.equal(budget.usedBytes, 0);
+});
+
+test('what is replayed is what was said, digit by digit', () => {
+  const streams = new SessionStreams(FAR, roomy());
+  const stream = streams.open({ holds: true });
+  const params = readJson('{"big":9007199254740993,"exact":1.0,"text":"é😀"}') as JsonObject;
+  void stream.send({ ...said('told'), params });
+  const [event] = streams.eventsAfter(stream, 0);
+  assert.ok(event !== undefined && 'message' in event.content);
+  assert.equal(
+    writeJson(event.content.message),
+    '{"jsonrpc":"2.0","method":"told","params":{"big":9007199254740993,"exact":1.0,"text":"é😀"}}',
+  );
 });

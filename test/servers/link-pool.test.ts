@@ -6,6 +6,7 @@ import { createOutbound } from '../../src/servers/http/outbound.ts';
 import { LinkPool } from '../../src/servers/link-pool.ts';
 import { ProcessPlaces } from '../../src/servers/process-places.ts';
 import { LinkInbox, ServerLink } from '../../src/servers/server-link.ts';
+import { BufferBudget } from '../../src/state/buffer-budget.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import { failure } from '../support/http-rig.ts';
@@ -43,6 +44,7 @@ async function openPool(t: TestContext, limits: Partial<PoolLimits> = {}): Promi
   const outbound = createOutbound({ proxy: undefined, ca: undefined });
   const logger = createLogger({ level: 'silent', secrets: [], destination: { write: () => {} } });
   const config = httpServerConfig(server.url);
+  const budget = new BufferBudget(Number.POSITIVE_INFINITY);
   const places = new ProcessPlaces({ max: 100, maxPerPrincipal: 100, idleEnoughMs });
   const pool = new LinkPool({ idleTimeoutMs, processes: { places, max } });
   t.after(async () => {
@@ -53,7 +55,7 @@ async function openPool(t: TestContext, limits: Partial<PoolLimits> = {}): Promi
   const link = () => {
     const inbox = new LinkInbox();
     return new ServerLink({
-      transport: openHttpTransport(config, { events: inbox, outbound, logger }),
+      transport: openHttpTransport(config, { events: inbox, outbound, logger, budget }),
       peer: {
         era: 'modern',
         version: '2026-07-28',

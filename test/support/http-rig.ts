@@ -1,4 +1,5 @@
 // An HTTP transport with the faulty server at its other end, and all that it said. Closed when the test is over.
+
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { HttpServerConfig } from '../../src/config/config.ts';
@@ -9,6 +10,7 @@ import { type HttpTransport, openHttpTransport } from '../../src/servers/http/ht
 import { createOutbound, type OutboundConfig } from '../../src/servers/http/outbound.ts';
 import { openSseTransport } from '../../src/servers/http/sse-transport.ts';
 import type { ServerMessage } from '../../src/servers/transport.ts';
+import { BufferBudget } from '../../src/state/buffer-budget.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import {
   type FaultyHttpOptions,
@@ -92,8 +94,10 @@ export async function openRig(
   const unsolicited: ServerMessage[] = [];
   const closed: string[] = [];
   const logs: string[] = [];
+  const budget = new BufferBudget(Number.POSITIVE_INFINITY);
   const options = {
     outbound,
+    budget,
     logger: createLogger({
       level: 'debug',
       secrets: [],
@@ -116,7 +120,10 @@ export async function openRig(
     leg === 'sse'
       ? await openSseTransport(serverConfig, { ...options, signal: AbortSignal.timeout(5_000) })
       : openHttpTransport(serverConfig, options);
-  t.after(() => transport.close());
+  t.after(async () => {
+    await transport.close();
+    assert.equal(budget.usedBytes, 0, 'the transport still counts what it held');
+  });
   const request: HttpRig['request'] = (method, params = {}, callOptions = {}) => {
     const {
       token: _token,

@@ -1,4 +1,5 @@
 // One `Server` with the real wires below it and nothing above. Closed when the test is over.
+import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { type ProcessCaps, ProcessPlaces } from '../../src/servers/process-place
 import { Server } from '../../src/servers/server.ts';
 import type { ServerLink } from '../../src/servers/server-link.ts';
 import type { StdioTimings } from '../../src/servers/stdio/stdio-transport.ts';
+import { BufferBudget } from '../../src/state/buffer-budget.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { modernMeta, textOf } from './stdio-rig.ts';
 
@@ -38,18 +40,20 @@ export function openServer(
     destination: { write: (line: string) => void logs.push(line) },
   });
   const outbound = createOutbound({ proxy: undefined, ca: undefined });
+  const budget = new BufferBudget(Number.POSITIVE_INFINITY);
   const identity = { name: 'portico', title: 'Portico', version: '0.0.0-test' };
   const server = new Server({
     config,
     identity,
     logger,
     now,
-    openTransport: transportOpener({ outbound, logger, timings }),
+    openTransport: transportOpener({ outbound, logger, budget, timings }),
     places: new ProcessPlaces({ max: 1_000, maxPerPrincipal: 1_000, ...caps }),
   });
   t.after(async () => {
     await server.close();
     await outbound.close();
+    assert.equal(budget.usedBytes, 0, 'the server still counts what it held');
   });
   return { server, logs };
 }

@@ -14,6 +14,7 @@ import type {
 } from '../../src/config/config.ts';
 import { createGateway, type GatewayOptions } from '../../src/gateway.ts';
 import type { ReloadOutcome, ReloadStatus } from '../../src/lifecycle/reloads.ts';
+import { BufferBudget } from '../../src/state/buffer-budget.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { httpServerConfig } from './http-server-config.ts';
 import { type LiveHandles, watchHandles } from './live-handles.ts';
@@ -94,8 +95,10 @@ export async function startGateway({
     gateway: gatewayConfig(wanted.gateway ?? {}),
     secrets,
   });
+  const budget = new BufferBudget(configNow().gateway.maxBufferedBytes);
   const running = await createGateway({
     config: configNow(),
+    budget,
     version: '0.0.0-test',
     logger: createLogger({ level: 'debug', secrets, destination: { write } }),
     ...options.overrides,
@@ -113,6 +116,7 @@ export async function startGateway({
     try {
       await assertNothingLeft(folder, handles);
       assertNoSecret(lines, secrets);
+      assert.equal(budget.usedBytes, 0, 'the gateway still counts bytes that it held');
     } finally {
       handles.stop();
       await rm(folder, { recursive: true, force: true });

@@ -1,4 +1,5 @@
 // A stdio transport with the faulty server at its other end, and all that it said. Closed when the test is over.
+import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { StdioServerConfig } from '../../src/config/config.ts';
@@ -10,6 +11,7 @@ import {
   startStdioTransport,
 } from '../../src/servers/stdio/stdio-transport.ts';
 import type { ServerMessage } from '../../src/servers/transport.ts';
+import { BufferBudget } from '../../src/state/buffer-budget.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 
 export const FAULTY_SERVER = fileURLToPath(new URL('faulty-stdio-server.ts', import.meta.url));
@@ -94,7 +96,9 @@ export async function startRig(
   const closed: string[] = [];
   const logs: string[] = [];
   const gone = Promise.withResolvers<string>();
+  const budget = new BufferBudget(Number.POSITIVE_INFINITY);
   const transport = await startStdioTransport(faultyConfig(switches, config), {
+    budget,
     logger: createLogger({
       level: 'debug',
       secrets: [],
@@ -112,7 +116,10 @@ export async function startRig(
       },
     },
   });
-  t.after(() => transport.close());
+  t.after(async () => {
+    await transport.close();
+    assert.equal(budget.usedBytes, 0, 'the transport still counts what it held');
+  });
   const request: StdioRig['request'] = (method, params = {}, options = {}) => {
     const { signal = new AbortController().signal, onMessage = () => {} } = options;
     return transport.call({ method, params, signal, onMessage });

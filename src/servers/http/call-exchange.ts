@@ -6,7 +6,7 @@ import { GatewayError } from '../../errors.ts';
 import { SESSION_HEADER } from '../../protocol/request-headers.ts';
 import type { PendingCall } from '../pending-calls.ts';
 import { type LineItem, readServerLine } from '../server-line.ts';
-import { mediaTypeOf, readBytes, readEvents } from './http-body.ts';
+import { mediaTypeOf, type ReadLimits, readBytes, readEvents } from './http-body.ts';
 import { discard, type HttpAnswer, type HttpEndpoint } from './http-endpoint.ts';
 import { messageBody } from './message-body.ts';
 import type { OutboundUse } from './outbound.ts';
@@ -22,7 +22,7 @@ export interface CallExchangeOptions {
   readonly use: OutboundUse;
   /** The headers of a GET that resumes after an event; undefined on a modern leg, which cannot resume. */
   readonly resumeHeaders: ((lastEventId: string) => HeaderMap) | undefined;
-  readonly maxMessageBytes: number;
+  readonly limits: ReadLimits;
   readonly signal: AbortSignal;
   /** The server took the request: the headers of its 2xx. */
   onAccepted(headers: IncomingHttpHeaders): void;
@@ -95,7 +95,7 @@ async function post(options: CallExchangeOptions): Promise<HttpAnswer> {
 }
 
 async function readJsonAnswer(answer: HttpAnswer, options: CallExchangeOptions): Promise<void> {
-  const bytes = await readBytes(answer, options.signal, options.maxMessageBytes);
+  const bytes = await readBytes(answer, options.signal, options.limits);
   if (receive(bytes, options)) return;
   const error = readNullIdError(bytes);
   if (error === undefined) {
@@ -125,7 +125,7 @@ class CallStream {
 
   /** @returns why the stream is over without the response; undefined when there was one */
   async #read(answer: HttpAnswer): Promise<unknown> {
-    const { signal, maxMessageBytes } = this.#options;
+    const { signal, limits } = this.#options;
     const openedAt = performance.now();
     let linger: NodeJS.Timeout | undefined;
     const onMessageData = (data: string) => {
@@ -135,7 +135,8 @@ class CallStream {
       }
     };
     try {
-      await readEvents(answer, signal, maxMessageBytes, {
+      await readEvents(answer, signal, {
+        ...limits,
         onMessageData,
         onId: (id) => this.#point.moveTo(id),
         onRetry: (delayMs) => this.#point.retryAfter(delayMs),

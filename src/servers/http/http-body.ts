@@ -1,5 +1,6 @@
 // Reads the body of an answer, as one bounded piece or as the messages of an event stream. Always as fast as it
 // comes: a body that is paused and resumed only on drain would hold its connection for ever once its reader is gone.
+import type { BufferBudget } from '../../state/buffer-budget.ts';
 import type { HttpAnswer } from './http-endpoint.ts';
 import { SseReader } from './sse-reader.ts';
 import { unavailable, wireFailure } from './upstream-http-error.ts';
@@ -55,8 +56,20 @@ export function readChunks(
   return promise;
 }
 
+export interface ReadLimits {
+  /** Of the whole body, or of one event. */
+  readonly maxBytes: number;
+  /** What has been read of it counts here; undefined for what is small by its limit. */
+  readonly budget?: BufferBudget;
+}
+
 /** @throws GatewayError server-unavailable when the body is over the limit: it is refused before it is joined */
-export async function readBytes(answer: HttpAnswer, signal: AbortSignal, maxBytes: number): Promise<Buffer> {
+export async function readBytes(
+  answer: HttpAnswer,
+  signal: AbortSignal,
+  { maxBytes, budget }: ReadLimits,
+): Promise<Buffer> {
+  const hold = budget?.open();
   const announced = Number(answer.headers['content-length'] ?? 0);
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -65,9 +78,11 @@ export async function readBytes(answer: HttpAnswer, signal: AbortSignal, maxByte
     await readChunks(answer, signal, (chunk) => {
       const taken = fits(chunk.length);
       bytes += chunk.length;
-      if (taken) chunks.push(chunk);
-      return taken;
-    });
+      if (!taken) return false;
+      chunks.push(chunk);
+      hold?.count(bytes);
+      return true;
+    }).finally(() => hold?.resize(0));
   } else {
     answer.body.on('error', () => {}).destroy();
   }
@@ -75,7 +90,7 @@ export async function readBytes(answer: HttpAnswer, signal: AbortSignal, maxByte
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, bytes);
 }
 
-export interface EventBodyHandlers {
+export interface EventBodyOptions extends ReadLimits {
   /** The data of an event that carries messages: of the type `message`, or without one. */
   onMessageData(data: string): void;
   /** An event of another type (`ping`, say). */
@@ -92,20 +107,21 @@ export interface EventBodyHandlers {
 export async function readEvents(
   answer: HttpAnswer,
   signal: AbortSignal,
-  maxEventBytes: number,
-  handlers: EventBodyHandlers,
+  { maxBytes, budget, ...handlers }: EventBodyOptions,
 ): Promise<void> {
   let oversized = false;
+  const hold = budget?.open();
   const onEvent = (data: string, type: string | undefined) => {
     if (type === undefined || type === 'message') handlers.onMessageData(data);
     else handlers.onOther?.(type, data);
   };
-  const reader = new SseReader({ ...handlers, onEvent }, maxEventBytes);
+  const reader = new SseReader({ ...handlers, onEvent }, maxBytes);
   await readChunks(answer, signal, (chunk) => {
     oversized = !reader.write(chunk);
+    hold?.count(reader.heldBytes);
     return !oversized;
-  });
-  if (oversized) throw tooLarge(maxEventBytes);
+  }).finally(() => hold?.resize(0));
+  if (oversized) throw tooLarge(maxBytes);
 }
 
 function isEncoded(encoding: string | undefined): boolean {

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpServerConfig } from '../../config/config.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../../protocol/json-rpc.ts';
 import { SESSION_HEADER } from '../../protocol/request-headers.ts';
+import type { BufferBudget } from '../../state/buffer-budget.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { isRefusalByStatus } from '../era-doubt.ts';
 import { type PendingCall, PendingCalls } from '../pending-calls.ts';
@@ -47,6 +48,8 @@ export interface HttpTransportOptions {
   readonly events: TransportEvents;
   readonly outbound: Outbound;
   readonly logger: Logger;
+  /** What is half read counts here. */
+  readonly budget: BufferBudget;
 }
 
 /** No I/O happens before the first message. */
@@ -64,6 +67,7 @@ class StreamableHttpTransport implements HttpTransport {
   readonly #config: HttpServerConfig;
   readonly #events: TransportEvents;
   readonly #logger: Logger;
+  readonly #budget: BufferBudget;
   readonly #endpoint: HttpEndpoint;
   readonly #base: HeaderMap;
   readonly #calls = new PendingCalls();
@@ -75,10 +79,11 @@ class StreamableHttpTransport implements HttpTransport {
   #closing: Promise<void> | undefined;
   #streaming = false;
 
-  constructor(config: HttpServerConfig, { events, outbound, logger }: HttpTransportOptions) {
+  constructor(config: HttpServerConfig, { events, outbound, logger, budget }: HttpTransportOptions) {
     this.#config = config;
     this.#events = events;
     this.#logger = logger;
+    this.#budget = budget;
     this.#endpoint = new HttpEndpoint(new URL(config.url), (use) => outbound.dispatcherFor(config, use));
     this.#base = baseHeaders(config);
     this.#life = new TransportLife(config, { events, logger });
@@ -125,7 +130,7 @@ class StreamableHttpTransport implements HttpTransport {
     this.#streaming = true;
     const stream = followLegacyEventStream({
       endpoint: this.#endpoint,
-      maxMessageBytes: this.#config.maxMessageBytes,
+      limits: { maxBytes: this.#config.maxMessageBytes, budget: this.#budget },
       logger: this.#logger,
       signal: this.#life.signal,
       headers: (lastEventId) => streamHeaders(this.#base, this.#leg, lastEventId),
@@ -169,7 +174,7 @@ class StreamableHttpTransport implements HttpTransport {
         : legacyPostHeaders(this.#base, leg),
       use: call.longLived ? 'streams' : 'calls',
       resumeHeaders: modern ? undefined : (lastEventId) => streamHeaders(this.#base, this.#leg, lastEventId),
-      maxMessageBytes: this.#config.maxMessageBytes,
+      limits: { maxBytes: this.#config.maxMessageBytes, budget: this.#budget },
       signal: stop.signal,
       onAccepted: (headers) => {
         if (call.method === 'initialize') this.#adoptSession(headers);

@@ -2,7 +2,7 @@
 // from the Server"): one GET, taken up again for as long as its session lasts.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../telemetry/logger.ts';
-import { mediaTypeOf, readEvents } from './http-body.ts';
+import { mediaTypeOf, type ReadLimits, readEvents } from './http-body.ts';
 import { discard, type HttpAnswer, type HttpEndpoint } from './http-endpoint.ts';
 import { ResumePoint } from './resume-point.ts';
 import type { HeaderMap } from './upstream-headers.ts';
@@ -10,7 +10,7 @@ import { UpstreamHttpError, wireReasonOf } from './upstream-http-error.ts';
 
 export interface LegacyEventStreamOptions {
   readonly endpoint: HttpEndpoint;
-  readonly maxMessageBytes: number;
+  readonly limits: ReadLimits;
   readonly logger: Logger;
   /** Aborting ends the stream. */
   readonly signal: AbortSignal;
@@ -57,11 +57,12 @@ export async function followLegacyEventStream(options: LegacyEventStreamOptions)
 async function readStream(
   answer: HttpAnswer,
   point: ResumePoint,
-  { signal, maxMessageBytes, onMessageData }: LegacyEventStreamOptions,
+  { signal, limits, onMessageData }: LegacyEventStreamOptions,
 ): Promise<void> {
   const openedAt = performance.now();
   try {
-    await readEvents(answer, signal, maxMessageBytes, {
+    await readEvents(answer, signal, {
+      ...limits,
       onMessageData: (data) => {
         point.progressed();
         onMessageData(data);

@@ -74,7 +74,7 @@ function saysSessionLost(status: number, { request, body, text, error }: Refusal
 async function readErrorText(answer: HttpAnswer, signal: AbortSignal): Promise<string> {
   const timer = setTimeout(() => answer.body.destroy(), ERROR_BODY_TIMEOUT_MS).unref();
   try {
-    return (await readBytes(answer, signal, MAX_ERROR_BODY_BYTES)).toString('utf8');
+    return (await readBytes(answer, signal, { maxBytes: MAX_ERROR_BODY_BYTES })).toString('utf8');
   } catch (thrown) {
     if (signal.aborted) throw thrown;
     return '';

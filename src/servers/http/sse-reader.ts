@@ -11,6 +11,8 @@ export interface SseEvents {
   onRetry?(delayMs: number): void;
 }
 
+const BLANK_LINE_END = /(?:\n\n|\n\r\n|\r\r)$/;
+
 /** Room in the parser's buffer for field names and line ends, so that data of exactly the cap passes. */
 const SYNTAX_ROOM = 1_024;
 
@@ -18,12 +20,15 @@ export class SseReader {
   readonly #parser: EventSourceParser;
   readonly #decoder = new StringDecoder('utf8');
   #oversized = false;
+  #heldBytes = 0;
+  #dispatched = false;
 
   /** @param maxEventBytes of data in one event, in UTF-8 */
   constructor(events: SseEvents, maxEventBytes: number) {
     this.#parser = createParser({
       maxBufferSize: maxEventBytes + SYNTAX_ROOM,
       onEvent: ({ data, event }) => {
+        this.#dispatched = true;
         if (this.#oversized || data === '') return;
         if (exceeds(data, maxEventBytes)) this.#oversized = true;
         else events.onEvent(data, event);
@@ -42,8 +47,18 @@ export class SseReader {
    * @returns false once an event was over the cap: nothing more is read, and nothing is kept
    */
   write(chunk: Buffer): boolean {
-    if (!this.#oversized) this.#parser.feed(this.#decoder.write(chunk));
+    if (this.#oversized) return false;
+    this.#dispatched = false;
+    this.#parser.feed(this.#decoder.write(chunk));
+    // The parser does not tell what it keeps: at most what came since the last event, and nothing behind a blank line.
+    if (BLANK_LINE_END.test(chunk.toString('latin1', chunk.length - 4))) this.#heldBytes = 0;
+    else this.#heldBytes = chunk.length + (this.#dispatched ? 0 : this.#heldBytes);
     return !this.#oversized;
+  }
+
+  /** Bytes of an event that is not complete, at most. */
+  get heldBytes(): number {
+    return this.#heldBytes;
   }
 }
 

@@ -169,7 +169,9 @@ class SseTransport implements HttpTransport {
   async #readStream(answer: HttpAnswer): Promise<void> {
     let failure: unknown = unavailable('connection-lost', 'the server ended the event stream');
     try {
-      await readEvents(answer, this.#cut.signal, this.#config.maxMessageBytes, {
+      await readEvents(answer, this.#cut.signal, {
+        maxBytes: this.#config.maxMessageBytes,
+        budget: this.#options.budget,
         onMessageData: (data) => this.#receive(data),
         onOther: (type, data) => {
           if (type === 'endpoint') this.#nameEndpoint(data, answer.url);

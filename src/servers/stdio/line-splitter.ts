@@ -6,6 +6,8 @@ export interface LineSplitterOptions {
   readonly maxLineBytes: number;
   /** A line without its LF or CRLF, maybe empty. The bytes are only valid during the call. */
   onLine(line: Buffer): void;
+  /** Whenever it changes: the bytes that an unfinished line takes. */
+  onHeld?(bytes: number): void;
   /** Once, when a line is over the limit; the splitter has stopped by then. */
   onOverflow(): void;
 }
@@ -25,6 +27,7 @@ export class LineSplitter {
   #tail = NOTHING;
   #tailBytes = 0;
   #stopped = false;
+  #heldBytes = 0;
 
   constructor(options: LineSplitterOptions) {
     this.#options = options;
@@ -55,6 +58,7 @@ export class LineSplitter {
     this.#stopped = true;
     this.#tail = NOTHING;
     this.#tailBytes = 0;
+    this.#noteHeld();
   }
 
   #finish(chunk: Buffer, start: number, end: number): void {
@@ -63,6 +67,7 @@ export class LineSplitter {
     this.#tailBytes = 0;
     this.#emit(line);
     if (this.#tail.length > KEPT_TAIL_BYTES) this.#tail = NOTHING;
+    this.#noteHeld();
   }
 
   #emit(line: Buffer): void {
@@ -79,6 +84,14 @@ export class LineSplitter {
     }
     chunk.copy(this.#tail, this.#tailBytes, start, end);
     this.#tailBytes = needed;
+    this.#noteHeld();
+  }
+
+  #noteHeld(): void {
+    const heldBytes = this.#tailBytes === 0 ? 0 : this.#tail.length;
+    if (heldBytes === this.#heldBytes) return;
+    this.#heldBytes = heldBytes;
+    this.#options.onHeld?.(heldBytes);
   }
 
   #overflow(): void {

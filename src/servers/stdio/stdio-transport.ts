@@ -5,6 +5,7 @@ import type { StdioServerConfig } from '../../config/config.ts';
 import { GatewayError } from '../../errors.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../../protocol/json-rpc.ts';
 import { writeJson } from '../../protocol/json-text.ts';
+import type { BufferBudget } from '../../state/buffer-budget.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { CallSlots } from '../call-slots.ts';
 import { type PendingCall, PendingCalls } from '../pending-calls.ts';
@@ -32,6 +33,8 @@ export interface StdioTimings extends StopTimings {
 export interface StdioTransportOptions {
   readonly events: TransportEvents;
   readonly logger: Logger;
+  /** What is half read, and what waits to be written, counts here. */
+  readonly budget: BufferBudget;
   /** Aborts the start; once started, the transport is ended by `close`. */
   readonly signal?: AbortSignal | undefined;
   readonly timings?: Partial<StdioTimings>;
@@ -61,7 +64,7 @@ const NEVER_CANCELLED: ReadonlySet<string> = new Set(['initialize', 'server/disc
  */
 export async function startStdioTransport(
   config: StdioServerConfig,
-  { events, logger, signal, timings: changed, personal = false, guardian }: StdioTransportOptions,
+  { events, logger, budget, signal, timings: changed, personal = false, guardian }: StdioTransportOptions,
 ): Promise<StdioTransport> {
   const timings = { ...TIMINGS, ...changed };
   const { launch, cleanUp } = await prepareLaunch(config, { personal, guardian });
@@ -69,6 +72,7 @@ export async function startStdioTransport(
     const child = await startChildProcess(launch, { signal, timings, guardian });
     return new StdioTransport(child, config, {
       events,
+      budget,
       logger: logger.child({ server: config.slug, pid: child.pid }),
       outputDrainMs: timings.outputDrainMs,
       cleanUp,
@@ -82,6 +86,7 @@ export async function startStdioTransport(
 interface Wire {
   readonly events: TransportEvents;
   readonly logger: Logger;
+  readonly budget: BufferBudget;
   readonly outputDrainMs: number;
   /** Once nothing is left of the process. */
   cleanUp(): Promise<void>;
@@ -111,7 +116,7 @@ export class StdioTransport implements ServerTransport {
   #stopped: Promise<void> | undefined;
 
   constructor(child: ChildProcess, config: StdioServerConfig, wire: Wire) {
-    const { events, logger } = wire;
+    const { events, logger, budget } = wire;
     const sampler = new OutputSampler(Object.values(config.env));
     this.pid = child.pid;
     this.exited = child.exited;
@@ -120,9 +125,11 @@ export class StdioTransport implements ServerTransport {
     this.#slots = new CallSlots(config);
     this.#inbox = new StdioInbox({ calls: this.#calls, events, logger, sampler });
     this.#stderr = new StderrLog({ logger, sampler });
-    this.#writes = new WriteQueue(child.stdin, config.maxMessageBytes);
+    this.#writes = new WriteQueue(child.stdin, config.maxMessageBytes, budget.open());
+    const unfinished = budget.open();
     this.#lines = new LineSplitter({
       maxLineBytes: config.maxMessageBytes,
+      onHeld: (bytes) => unfinished.count(bytes),
       onLine: (line) => this.#inbox.take(line),
       onOverflow: () =>
         this.#breach('message-too-large', `it sent a message over ${config.maxMessageBytes} bytes`),

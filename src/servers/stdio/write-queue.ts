@@ -2,6 +2,7 @@
 // they are counted and may be withdrawn, not in the stream, where they could not.
 import type { Writable } from 'node:stream';
 import { GatewayError } from '../../errors.ts';
+import type { BufferHold } from '../../state/buffer-budget.ts';
 
 /** One line on its way. */
 export interface QueuedFrame {
@@ -20,15 +21,17 @@ const RETRY_AFTER_MS = 1_000;
 export class WriteQueue {
   readonly #stream: Writable;
   readonly #maxBytes: number;
+  readonly #hold: BufferHold;
   readonly #frames: Frame[] = [];
   #waitingBytes = 0;
   #scheduled = false;
   #closed = false;
 
   /** `maxBytes` bounds what waits; a single frame may be larger when nothing else does. */
-  constructor(stream: Writable, maxBytes: number) {
+  constructor(stream: Writable, maxBytes: number, hold: BufferHold) {
     this.#stream = stream;
     this.#maxBytes = maxBytes;
+    this.#hold = hold;
     stream.on('drain', this.#flush);
     stream.once('close', () => this.close());
   }
@@ -62,6 +65,7 @@ export class WriteQueue {
     }
     this.#frames.push(frame);
     this.#waitingBytes += frame.bytes.length;
+    this.#account();
     this.#schedule();
     return frame;
   }
@@ -72,6 +76,7 @@ export class WriteQueue {
     const [found] = index === -1 ? [] : this.#frames.splice(index, 1);
     if (!found) return false;
     this.#waitingBytes -= found.bytes.length;
+    this.#account();
     this.#settle(found, 'dropped');
     return true;
   }
@@ -81,6 +86,7 @@ export class WriteQueue {
     this.#closed = true;
     this.#stream.removeListener('drain', this.#flush);
     this.#waitingBytes = 0;
+    this.#account();
     for (const frame of this.#frames.splice(0)) this.#settle(frame, 'dropped');
   }
 
@@ -100,10 +106,15 @@ export class WriteQueue {
     for (let frame = this.#frames[0]; frame && !this.#stream.writableNeedDrain; frame = this.#frames[0]) {
       this.#frames.shift();
       this.#waitingBytes -= frame.bytes.length;
-      this.#stream.write(frame.bytes);
+      this.#stream.write(frame.bytes, this.#account);
       this.#settle(frame, 'written');
     }
     this.#stream.uncork();
+  };
+
+  /** What waits here, and what the pipe has not taken from the stream. */
+  readonly #account = (): void => {
+    this.#hold.count(this.#closed ? 0 : this.#waitingBytes + this.#stream.writableLength);
   };
 
   #settle(frame: Frame, state: 'written' | 'dropped'): void {

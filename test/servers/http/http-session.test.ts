@@ -249,7 +249,7 @@ test('a stream that the server does not offer is not asked for again', { timeout
     const asked = server.requests('GET').length;
     await followLegacyEventStream({
       endpoint: new HttpEndpoint(new URL(server.url), (use) => outbound.dispatcherFor(config, use)),
-      maxMessageBytes: 1_000,
+      limits: { maxBytes: 1_000 },
       logger: createLogger({ level: 'silent', secrets: [] }),
       signal: stop.signal,
       headers: () => ({}),

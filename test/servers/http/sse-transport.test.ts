@@ -1,9 +1,11 @@
 // The deprecated HTTP+SSE wire: opening, the named endpoint, calls, and the ends that it can come to.
+
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createOutbound } from '../../../src/servers/http/outbound.ts';
 import { openSseTransport } from '../../../src/servers/http/sse-transport.ts';
 import type { ServerMessage } from '../../../src/servers/transport.ts';
+import { BufferBudget } from '../../../src/state/buffer-budget.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { type FaultyHttpServer, startFaultyHttpServer } from '../../support/faulty-http-server.ts';
 import { failure, sseRig } from '../../support/http-rig.ts';
@@ -17,7 +19,8 @@ async function open(t: TestContext, server: FaultyHttpServer, signal = AbortSign
   const events = { onUnsolicited: () => {}, onClosed: (reason: string) => void closed.push(reason) };
   const logger = createLogger({ level: 'silent', secrets: [] });
   const config = httpServerConfig(server.url, { type: 'sse' });
-  const opening = openSseTransport(config, { outbound, events, logger, signal });
+  const budget = new BufferBudget(Number.POSITIVE_INFINITY);
+  const opening = openSseTransport(config, { outbound, events, logger, budget, signal });
   return { opening, closed };
 }
 
