@@ -6,9 +6,10 @@ import {
   type JsonRpcId,
   type JsonRpcNotification,
   type JsonRpcOutcome,
+  readExactId,
   readId,
 } from '../protocol/json-rpc.ts';
-import type { JsonObject } from '../protocol/json-text.ts';
+import { type JsonObject, readJson } from '../protocol/json-text.ts';
 import type { CallDeadline } from '../servers/call-deadline.ts';
 import type { BufferBudget } from '../state/buffer-budget.ts';
 import type { SessionRecord } from '../state/session-store.ts';
@@ -97,7 +98,13 @@ export class LegacySession {
 
   startCall(idText: string, mayAsk: boolean, stream: EventStream): SessionCall {
     const controller = new AbortController();
-    const call: SessionCall = { idText, stream, controller, mayAsk };
+    // A cancellation may spell the same id otherwise.
+    const call: SessionCall = {
+      idText: readId(readJson(idText))?.idText ?? idText,
+      stream,
+      controller,
+      mayAsk,
+    };
     if (this.ended.signal.aborted) controller.abort(this.ended.signal.reason);
     this.#calls.add(call);
     this.#retryWaiting();
@@ -206,7 +213,7 @@ export class LegacySession {
 
   /** The server takes a question back: the client is told under the id that it knows. */
   withdraw(cancelled: JsonRpcNotification, origin: QuestionOrigin): void {
-    const upstreamId = readId(cancelled.params?.requestId)?.id;
+    const upstreamId = readExactId(cancelled.params?.requestId);
     if (upstreamId === undefined) return;
     this.#waiting.withdraw(upstreamId, origin);
     const withdrawn = this.questions.withdraw(upstreamId, origin);

@@ -2,7 +2,7 @@
 // which resources are subscribed. The server's pipe tells none of this apart, so it is kept here.
 import { randomUUID } from 'node:crypto';
 import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
-import { type JsonRpcRequest, readId } from '../protocol/json-rpc.ts';
+import { isSameId, type JsonRpcRequest, readExactId } from '../protocol/json-rpc.ts';
 import { isJsonObject } from '../protocol/json-text.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
@@ -176,11 +176,11 @@ export class LinkHub {
   }
 
   #withdraw({ params }: ServerMessage): void {
-    const requestId = isJsonObject(params) ? readId(params.requestId)?.id : undefined;
+    const requestId = isJsonObject(params) ? readExactId(params.requestId) : undefined;
     if (requestId === undefined) return;
     for (const call of this.#held) call.withdraw(requestId);
     for (const [question, timer] of this.#homeless) {
-      if (question.id !== requestId) continue;
+      if (!isSameId(question.id, requestId)) continue;
       clearTimeout(timer);
       this.#homeless.delete(question);
     }

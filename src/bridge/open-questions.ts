@@ -1,7 +1,13 @@
 // Requests that servers have sent to one session's client: each goes out under an id of ours, and its answer goes
 // back, once, to the link that asked.
 
-import type { JsonRpcErrorObject, JsonRpcId, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
+import {
+  isSameId,
+  type JsonRpcErrorObject,
+  type JsonRpcId,
+  type JsonRpcOutcome,
+  type JsonRpcRequest,
+} from '../protocol/json-rpc.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import type { CallOutput } from './call-output.ts';
 
@@ -56,7 +62,7 @@ export class OpenQuestions {
   /** The server took a question back: its answer would go nowhere. Returns our id of it, and where it was asked. */
   withdraw(upstreamId: JsonRpcId, origin: QuestionOrigin): { id: JsonRpcId; stream: CallOutput } | undefined {
     for (const [id, question] of this.#open) {
-      if (question.upstreamId !== upstreamId || question.origin !== origin) continue;
+      if (!isSameId(question.upstreamId, upstreamId) || question.origin !== origin) continue;
       this.#open.delete(id);
       return { id, stream: question.stream };
     }

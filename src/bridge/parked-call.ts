@@ -2,7 +2,7 @@
 // and go. Each question ends the exchange at hand with `input_required`; the retry takes its place.
 import { GatewayError } from '../errors.ts';
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
-import type { JsonRpcId, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
+import { isSameId, type JsonRpcId, type JsonRpcOutcome, type JsonRpcRequest } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import type { CallDeadline } from '../servers/call-deadline.ts';
 import type { ServerLink } from '../servers/server-link.ts';
@@ -151,7 +151,7 @@ export class ParkedCall {
   /** The server took a question back: its answer, should it come, is not wanted. */
   withdraw(upstreamId: JsonRpcId): void {
     for (const [key, question] of this.#questions) {
-      if (question.upstreamId === upstreamId) this.#questions.delete(key);
+      if (isSameId(question.upstreamId, upstreamId)) this.#questions.delete(key);
     }
     if (this.#questions.size === 0 && this.#state === 'parked') this.#move('withdraw');
   }

@@ -1,5 +1,5 @@
 // Questions of one session's server that name no call, and have no stream to go out on yet.
-import type { JsonRpcId } from '../protocol/json-rpc.ts';
+import { isSameId, type JsonRpcId } from '../protocol/json-rpc.ts';
 import type { QuestionOrigin, ServerQuestion } from './open-questions.ts';
 
 interface Waiting {
@@ -41,7 +41,7 @@ export class WaitingQuestions {
   /** The server took it back before anybody was asked. */
   withdraw(id: JsonRpcId, origin: QuestionOrigin): void {
     for (const [question, waiting] of this.#waiting) {
-      if (question.request.id !== id || waiting.origin !== origin) continue;
+      if (!isSameId(question.request.id, id) || waiting.origin !== origin) continue;
       clearTimeout(waiting.timer);
       this.#waiting.delete(question);
     }

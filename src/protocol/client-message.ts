@@ -9,8 +9,15 @@ import {
   MODERN_VERSIONS,
   SUPPORTED_VERSIONS,
 } from './era.ts';
-import { type JsonRpcId, type JsonRpcMessage, type JsonRpcOutcome, readMessage } from './json-rpc.ts';
+import {
+  type JsonRpcId,
+  type JsonRpcMessage,
+  type JsonRpcOutcome,
+  readMessage,
+  type ShapeError,
+} from './json-rpc.ts';
 import { isJsonObject, type JsonObject, readJson } from './json-text.ts';
+import { rawStringMember } from './raw-member.ts';
 import {
   decodeHeaderValue,
   METHOD_HEADER,
@@ -91,14 +98,18 @@ export function readClientMessage(body: Buffer, headers: MessageHeaders): Client
     const text = 'The body must be a single JSON-RPC message, not an array';
     return refuse(era, 'not-a-message', text, undefined);
   }
-  return classify(value, headers);
+  return classify(value, headers, parsed.text);
 }
 
-/** Classifies one parsed message; also used for each member of a split array. */
-export function classify(value: unknown, headers: MessageHeaders): ClientMessage | Refusal {
+/**
+ * Classifies one parsed message; also used for each member of a split array.
+ *
+ * @param text the message as it came, where it is one of its own: its id goes back as it is written there
+ */
+export function classify(value: unknown, headers: MessageHeaders, text?: string): ClientMessage | Refusal {
   const headerVersion = headerValue(headers, VERSION_HEADER);
   const headerEra = eraOfHeader(headerVersion);
-  const message = readMessage(value);
+  const message = withWrittenId(readMessage(value), text);
   if (message.kind === 'malformed') {
     return refuse(
       headerEra ?? 'legacy',
@@ -113,6 +124,16 @@ export function classify(value: unknown, headers: MessageHeaders): ClientMessage
     return versionUnsupported('legacy', headerVersion, idText);
   }
   return { era: 'legacy', ...message };
+}
+
+/** Only escapes let one string be written in several ways. */
+function withWrittenId(
+  message: JsonRpcMessage | ShapeError,
+  text: string | undefined,
+): JsonRpcMessage | ShapeError {
+  if (text === undefined || !('idText' in message) || !message.idText?.startsWith('"')) return message;
+  if (!text.includes('\\')) return message;
+  return { ...message, idText: rawStringMember(text, 'id') ?? message.idText };
 }
 
 /** The era that the header alone names: it decides GET, DELETE and notifications. Undefined: it says nothing. */
@@ -212,13 +233,14 @@ function headerMismatch(
     : `Mcp-Name differs from params.${source.member}`;
 }
 
-type ParsedBody = { readonly value: unknown } | Pick<Refusal, 'failure' | 'text'>;
+type ParsedBody = { readonly value: unknown; readonly text: string } | Pick<Refusal, 'failure' | 'text'>;
 
 function parseBody(body: Buffer): ParsedBody {
   if (body.length === 0) return { failure: 'not-json', text: 'The body is empty' };
   if (!isUtf8(body)) return { failure: 'not-json', text: 'The body is not UTF-8' };
   try {
-    return { value: readJson(body.toString('utf8', startsWithMark(body) ? BYTE_ORDER_MARK.length : 0)) };
+    const text = body.toString('utf8', startsWithMark(body) ? BYTE_ORDER_MARK.length : 0);
+    return { value: readJson(text), text };
   } catch (thrown) {
     return thrown instanceof RangeError
       ? { failure: 'not-a-message', text: 'The body is nested too deeply' }

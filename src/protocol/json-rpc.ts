@@ -1,5 +1,5 @@
 // The JSON-RPC 2.0 shapes that MCP uses, and the one place that tells them apart.
-import { isJsonObject, type JsonObject, rawNumber } from './json-text.ts';
+import { isJsonObject, type JsonObject, rawNumber, readJson, writeJson } from './json-text.ts';
 
 /** MCP forbids null ids and fractions (basic/index, "Requests"). */
 export type JsonRpcId = string | number;
@@ -52,6 +52,22 @@ export function readId(value: unknown): { id: JsonRpcId; idText: string } | unde
   if (raw === undefined) return undefined;
   const id = Number(raw);
   return Number.isInteger(id) && hasNoFraction(raw) ? { id, idText: raw } : undefined;
+}
+
+/** The id to write back: where a double would change its digits a raw number, typed as the number it stands for. */
+export function exactId({ id, idText }: { id: JsonRpcId; idText: string }): JsonRpcId {
+  return typeof id === 'number' && String(id) !== idText ? (readJson(idText) as JsonRpcId) : id;
+}
+
+/** Whether two ids of one sender, as {@link exactId} gives them, are one. */
+export function isSameId(one: JsonRpcId, other: JsonRpcId): boolean {
+  return one === other || (typeof one === typeof other && writeJson(one) === writeJson(other));
+}
+
+/** The id of a request that a notification of the same sender speaks of. */
+export function readExactId(value: unknown): JsonRpcId | undefined {
+  const read = readId(value);
+  return read === undefined ? undefined : exactId(read);
 }
 
 /** Asks the digits: 4503599627370496.5 is an integer once it is a double. */

@@ -52,7 +52,7 @@ export function scanJson(text: string, maxNesting: number): JsonScan {
 }
 
 /** The index after the quote that closes the string at `start`, or the text's end. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let quote = start;
   do {
     quote = text.indexOf('"', quote + 1);

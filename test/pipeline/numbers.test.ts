@@ -91,3 +91,33 @@ for (const [kind, connect] of CALLERS) {
     });
   }
 }
+
+test('an id that is written with escapes goes back as it was written, and a cancellation may write it plainly', async (t) => {
+  const { gateway, server } = await legacyHttpBehind(t);
+  const id = String.raw`"\u0041\/b"`;
+  for (const connect of [(url: string) => new ModernClient(url), openSession]) {
+    await using caller = await connect(gateway.url);
+    const params = { name: 'echo', arguments: { text: 'x' } };
+    const answer = await (await caller.start('tools/call', params, { id }).answer).text();
+    assert.ok(answer.includes(`"id":${id}`), answer);
+    const unknown = await (await caller.start('no/such', {}, { id }).answer).text();
+    assert.ok(unknown.includes(`"id":${id}`), unknown);
+  }
+  await using session = await openSession(gateway.url);
+  const call = session.start('tools/call', { name: 'never', arguments: {} }, { id });
+  await server.request('tools/call:never');
+  await session.notify('notifications/cancelled', { requestId: 'A/b' });
+  await server.until(() => server.cancelled.length === 1);
+  await (await call.answer).text();
+});
+
+test("a server's question has its own id again when it is answered, digit by digit", async (t) => {
+  const { gateway, server } = await legacyHttpBehind(t);
+  await using session = await openSession(gateway.url);
+  await session.tool('echo', { text: 'a link of its own' });
+  await server.until(() => server.listening === 2);
+  const [id] = VALUES;
+  server.announce({ id: id as number, method: 'ping' });
+  const answers = () => server.received.filter(({ body }) => body.includes(`"id":${TEXTS[0]},"result"`));
+  await server.until(() => answers().length === 2);
+});

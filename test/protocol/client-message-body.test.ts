@@ -12,7 +12,7 @@ function ping(id: string): string {
 }
 
 describe('F21: an id', () => {
-  const ACCEPTED: readonly [source: string, id: string | number, idText?: string][] = [
+  const ACCEPTED: readonly [source: string, id: string | number][] = [
     ['0', 0],
     ['""', ''],
     ['"1"', '1'],
@@ -26,17 +26,17 @@ describe('F21: an id', () => {
     ['1e2', 100],
     ['1E+2', 100],
     ['1.50e1', 15],
-    ['"\\u0061\\/"', 'a/', '"a/"'],
-    ['"\\n\\u0000"', '\n\u0000', '"\\n\\u0000"'],
-    ['"\\ud800"', '\ud800', '"\\ud800"'],
+    ['"\\u0061\\/"', 'a/'],
+    ['"\\n\\u0000"', '\n\u0000'],
+    ['"\\ud800"', '\ud800'],
     ['"\u{1f600}"', '\u{1f600}'],
   ];
-  for (const [source, id, idText = source] of ACCEPTED) {
+  for (const [source, id] of ACCEPTED) {
     test(`of ${source} is accepted and echoed as it came`, () => {
       const message = readText(ping(source));
       assert.ok(message.kind === 'request', outcomeOf(message));
       assert.ok(Object.is(message.id, id));
-      assert.equal(message.idText, idText);
+      assert.equal(message.idText, source);
     });
   }
 

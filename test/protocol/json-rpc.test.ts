@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type JsonRpcMessage, readId, readMessage, type ShapeError } from '../../src/protocol/json-rpc.ts';
-import { readJson } from '../../src/protocol/json-text.ts';
+import {
+  isSameId,
+  type JsonRpcMessage,
+  readExactId,
+  readId,
+  readMessage,
+  type ShapeError,
+} from '../../src/protocol/json-rpc.ts';
+import { readJson, writeJson } from '../../src/protocol/json-text.ts';
 
 function kindOf(text: string): JsonRpcMessage | ShapeError {
   return readMessage(readJson(text));
@@ -130,4 +137,14 @@ describe('F21: readId', () => {
     for (const value of [undefined, Number.NaN, Number.POSITIVE_INFINITY])
       assert.equal(readId(value), undefined);
   });
+});
+
+test('ids of one sender are the same when they are written the same', () => {
+  const [big, bigger] = ['9007199254740992', '9007199254740993'].map((text) => readExactId(readJson(text)));
+  assert.ok(big !== undefined && bigger !== undefined);
+  assert.ok(isSameId(bigger, readExactId(readJson('9007199254740993')) ?? ''));
+  assert.equal(isSameId(big, bigger), false, 'a double would take them for one');
+  assert.ok(isSameId('a', 'a'));
+  assert.equal(isSameId(1, '1'), false);
+  assert.equal(writeJson({ id: bigger }), '{"id":9007199254740993}');
 });

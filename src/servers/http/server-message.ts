@@ -1,5 +1,5 @@
 // A parsed request or notification of a server, as transports hand it on.
-import type { JsonRpcMessage } from '../../protocol/json-rpc.ts';
+import { exactId, type JsonRpcMessage } from '../../protocol/json-rpc.ts';
 import type { ServerMessage } from '../transport.ts';
 
 export function asServerMessage(
@@ -7,5 +7,5 @@ export function asServerMessage(
 ): ServerMessage {
   const { method, params } = message;
   const body = { jsonrpc: '2.0', method, ...(params && { params }) } as const;
-  return message.kind === 'request' ? { ...body, id: message.id } : body;
+  return message.kind === 'request' ? { ...body, id: exactId(message) } : body;
 }

@@ -2,11 +2,12 @@
 // theirs, all else to whoever holds the link. What names a call that is over goes nowhere.
 import { GatewayError } from '../../errors.ts';
 import { META } from '../../protocol/era.ts';
-import type {
-  JsonRpcId,
-  JsonRpcMessage,
-  JsonRpcNotification,
-  JsonRpcOutcome,
+import {
+  exactId,
+  type JsonRpcId,
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+  type JsonRpcOutcome,
 } from '../../protocol/json-rpc.ts';
 import { isJsonObject, type JsonValue } from '../../protocol/json-text.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -84,7 +85,7 @@ export class StdioInbox {
     const { method, params } = message;
     const content = { jsonrpc: '2.0' as const, method, ...(params && { params }) };
     if (kind === 'notification') this.#notification(content);
-    else this.#options.events.onUnsolicited({ ...content, id: message.id });
+    else this.#options.events.onUnsolicited({ ...content, id: exactId(message) });
   }
 
   #answer(id: JsonRpcId, outcome: JsonRpcOutcome): void {
