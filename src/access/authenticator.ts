@@ -11,7 +11,7 @@ import { bearerChallenge, type Challenge } from './bearer-challenge.ts';
 import { readBearerToken, type SignInAttempt } from './bearer-token.ts';
 import { CredentialWatch } from './credential-watch.ts';
 import { Introspection } from './introspection.ts';
-import { DEFAULT_KEY_TIMING, IssuerKeys, type KeyTiming } from './issuer-keys.ts';
+import { DEFAULT_KEY_TIMING, IssuerKeys, type KeyFetchOutcome, type KeyTiming } from './issuer-keys.ts';
 import { ANONYMOUS, type Principal } from './principal.ts';
 import { type OpenedViews, resourceIdentifiers } from './resource-identifiers.ts';
 import { type ResourceMetadata, resourceMetadata } from './resource-metadata.ts';
@@ -49,6 +49,8 @@ export interface AuthenticatorOptions {
   readonly logger: Logger;
   readonly fetchJson: FetchJson;
   readonly scopeImplies?: ScopeHierarchy;
+  /** Called after each attempt to fetch the keys of an issuer. */
+  onKeyFetch?(issuer: string, outcome: KeyFetchOutcome): void;
   /** `Date.now` */
   readonly now?: () => number;
   readonly keyTiming?: Partial<KeyTiming>;
@@ -88,7 +90,16 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   function keysOf(issuer: IssuerConfig): IssuerKeys {
     const onWithdrawn = () => watches.review();
-    return new IssuerKeys({ config: issuer, fetchJson, logger, now, onWithdrawn, timing: keyTiming });
+    const onFetched = (outcome: KeyFetchOutcome) => options.onKeyFetch?.(issuer.issuer, outcome);
+    return new IssuerKeys({
+      config: issuer,
+      fetchJson,
+      logger,
+      now,
+      onWithdrawn,
+      onFetched,
+      timing: keyTiming,
+    });
   }
 
   async function signInWith(token: string): Promise<SignedIn> {

@@ -29,6 +29,8 @@ export const DEFAULT_KEY_TIMING: KeyTiming = {
   timeoutMs: 10_000,
 };
 
+export type KeyFetchOutcome = 'ok' | 'failed';
+
 export interface IssuerKeysOptions {
   readonly config: Pick<IssuerConfig, 'issuer' | 'jwksUri'>;
   readonly fetchJson: FetchJson;
@@ -36,6 +38,8 @@ export interface IssuerKeysOptions {
   now(): number;
   /** Called after keys have left the set. */
   onWithdrawn(): void;
+  /** Called after each attempt. */
+  onFetched?(outcome: KeyFetchOutcome): void;
   readonly timing?: Partial<KeyTiming>;
 }
 
@@ -130,10 +134,14 @@ export class IssuerKeys {
     try {
       const fetched = await this.#load(signal);
       this.#outage.worked();
+      this.#options.onFetched?.('ok');
       this.#fetchedAtMs = now();
       return this.#take(fetched);
     } catch (thrown) {
-      if (!this.#closing.signal.aborted) this.#outage.failed(thrown);
+      if (!this.#closing.signal.aborted) {
+        this.#outage.failed(thrown);
+        this.#options.onFetched?.('failed');
+      }
       this.#failedAtMs = now();
       // It may have moved.
       this.#jwksUri = config.jwksUri;

@@ -19,7 +19,11 @@ export interface LimitsOptions {
   readonly store: Store;
   /** Called for each request whose limits were counted in this process because the store did not answer. */
   onFallback?(): void;
+  /** Called for each limit that a request took from, and for the one that refused it. */
+  onDecision?(limit: string, decision: LimitDecision): void;
 }
+
+export type LimitDecision = 'taken' | 'refused';
 
 const UNLIMITED: Admission = { leave() {} };
 /** When a place will be free again, nobody knows. */
@@ -51,9 +55,13 @@ export class Limits {
   readonly #store: Store;
   readonly #counts: Counts;
   readonly #onFallback: () => void;
+  readonly #onDecision: (limit: string, decision: LimitDecision) => void;
 
   /** @param counted goes on counting where these did: by the name, key and window of each limit */
-  constructor({ limits, store, onFallback = () => {} }: LimitsOptions, counted?: Limits) {
+  constructor(
+    { limits, store, onFallback = () => {}, onDecision = () => {} }: LimitsOptions,
+    counted?: Limits,
+  ) {
     const all = limits.map((config) => new Limit(config));
     this.#guards = all.filter(({ isGuard }) => isGuard);
     this.guards = this.#guards.map(({ config }) => config);
@@ -62,6 +70,7 @@ export class Limits {
     this.#store = store;
     this.#counts = counted === undefined ? newCounts(store) : counted.#counts;
     this.#onFallback = onFallback;
+    this.#onDecision = onDecision;
   }
 
   /** Nothing is limited once a request has been read. */
@@ -115,7 +124,10 @@ export class Limits {
     const full = places.find(
       ({ counter, config }) => !this.#counts.inFlight.hasRoom(counter, config.inFlight ?? 0),
     );
-    if (full !== undefined && !always) throw rateLimited(full.config, BUSY_RETRY_AFTER_MS, 'in-flight');
+    if (full !== undefined && !always) {
+      this.#onDecision(full.config.name, 'refused');
+      throw rateLimited(full.config, BUSY_RETRY_AFTER_MS, 'in-flight');
+    }
     for (const { counter } of places) this.#counts.inFlight.enter(counter);
     let inside = true;
     return {
@@ -129,6 +141,11 @@ export class Limits {
 
   async #charge(charges: readonly Charge[], arrival: Arrival): Promise<void> {
     if (charges.length === 0) return;
+    await this.#take(charges, arrival);
+    for (const { limit } of charges) this.#onDecision(limit.config.name, 'taken');
+  }
+
+  async #take(charges: readonly Charge[], arrival: Arrival): Promise<void> {
     if (arrival.storeFailed || !this.#store.available) return this.#chargeHere(charges);
     const undo: (() => void)[] = [];
     try {
@@ -150,10 +167,10 @@ export class Limits {
         continue;
       }
       const outcome = await this.#counts.leases.take(charge.take, lease);
-      if (!outcome.taken) throw rateLimited(charge.limit.config, outcome.retryAfterMs);
+      if (!outcome.taken) throw this.#refused(charge, outcome.retryAfterMs);
       undo.push(outcome.undo);
     }
-    if (exact.length > 0) requireTaken(await this.#store.take(exact.map(({ take }) => take)), exact);
+    if (exact.length > 0) this.#requireTaken(await this.#store.take(exact.map(({ take }) => take)), exact);
   }
 
   #chargeHere(charges: readonly Charge[]): void {
@@ -162,19 +179,24 @@ export class Limits {
       const share = Math.floor(take.max / this.#store.replicas);
       return { ...take, max: Math.max(share, take.amount) };
     });
-    requireTaken(this.#counts.insurance.takeNow(shares), charges);
+    this.#requireTaken(this.#counts.insurance.takeNow(shares), charges);
+  }
+
+  #requireTaken(outcome: TakeOutcome, charges: readonly Charge[]): void {
+    if (outcome.taken) return;
+    const refusing = charges[outcome.refused];
+    if (refusing !== undefined) throw this.#refused(refusing, outcome.retryAfterMs);
+  }
+
+  #refused({ limit }: Charge, retryAfterMs: number): GatewayError {
+    this.#onDecision(limit.config.name, 'refused');
+    return rateLimited(limit.config, retryAfterMs);
   }
 }
 
 function chargeOf(limit: Limit, key: string, amount: number): Charge {
   const { max = 0, windowMs } = limit.config;
   return { limit, take: { key, amount, max, windowMs } };
-}
-
-function requireTaken(outcome: TakeOutcome, charges: readonly Charge[]): void {
-  if (outcome.taken) return;
-  const refusing = charges[outcome.refused];
-  if (refusing !== undefined) throw rateLimited(refusing.limit.config, outcome.retryAfterMs);
 }
 
 function rateLimited({ name }: LimitConfig, retryAfterMs: number, kind = 'rate'): GatewayError {

@@ -60,6 +60,7 @@ export class Edition {
             logger,
             fetchJson: createFetchJson(this.outbound),
             scopeImplies,
+            onKeyFetch: lasting.onKeyFetch,
           });
     const hasAuth = gateway.auth !== undefined;
     const keepsAccess =
@@ -93,7 +94,12 @@ export class Edition {
       listens: lasting.listens,
       bridge: lasting.bridge,
       limits: new Limits(
-        { limits: gateway.limits, store, onFallback: lasting.onLimitFallback },
+        {
+          limits: gateway.limits,
+          store,
+          onFallback: lasting.onLimitFallback,
+          onDecision: lasting.onLimitDecision,
+        },
         before?.context.limits,
       ),
       retries: lasting.retries,

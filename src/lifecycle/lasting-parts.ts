@@ -1,4 +1,6 @@
 // What lives as long as the process: everything that a reload must not lose, such as sessions, parked calls, counters.
+import type { KeyFetchOutcome } from '../access/issuer-keys.ts';
+import type { LimitDecision } from '../access/limits.ts';
 import { LegacySessions } from '../bridge/legacy-sessions.ts';
 import { LinkHubs } from '../bridge/link-hub.ts';
 import { LogLanes } from '../bridge/log-lane.ts';
@@ -48,6 +50,8 @@ export interface LastingParts
   readonly audit: { readonly log: AuditLog; readonly auditor: Auditor } | undefined;
   /** Counts a request whose limits were counted here because the store did not answer. */
   onLimitFallback(): void;
+  onLimitDecision(limit: string, decision: LimitDecision): void;
+  onKeyFetch(issuer: string, outcome: KeyFetchOutcome): void;
   /** What of another config concerns what lives on. */
   applyConfig(config: Config): void;
 }
@@ -61,6 +65,15 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     'portico_limit_fallbacks_total',
     'Requests whose limits were counted in this process because Redis did not answer',
   );
+  const decisions = metrics.counter(
+    'portico_limit_decisions_total',
+    'Times that a limit was taken from, or refused a request',
+    ['limit', 'decision'],
+  );
+  const keyFetches = metrics.counter('portico_key_fetches_total', 'Attempts to fetch the keys of an issuer', [
+    'issuer',
+    'outcome',
+  ]);
   const state = new SealedState();
   const budget = options.budget ?? new BufferBudget(gateway.maxBufferedBytes);
   const sessionStore = new MemorySessionStore(gateway.sessions);
@@ -94,6 +107,8 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     retries: new RetryPasses(state),
     ending: new AbortController(),
     onLimitFallback: () => fallbacks.inc(),
+    onLimitDecision: (limit, decision) => decisions.inc({ limit, decision }),
+    onKeyFetch: (issuer, outcome) => keyFetches.inc({ issuer, outcome }),
     applyConfig({ gateway: changed, secrets }) {
       adjustLogger(logger, { level: changed.log.level, secrets });
       sessionStore.applyLimits(changed.sessions);

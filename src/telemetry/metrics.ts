@@ -2,6 +2,7 @@
 // from a closed set or from the configuration; what a client invents becomes `other`.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { FAILURES, type FailureCode } from '../errors.ts';
+import { SUPPORTED_VERSIONS } from '../protocol/era.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 
 export interface MetricsOptions {
@@ -37,6 +38,7 @@ export interface Metrics {
 
 /** Bounds of OpenTelemetry's MCP conventions, in seconds. */
 const DURATION_BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
+const VERSIONS: ReadonlySet<string> = new Set(SUPPORTED_VERSIONS);
 const MAX_TOOLS_PER_SERVER = 500;
 const MAX_REASONS = 200;
 /** Streams that live for hours say nothing about how long an operation takes. */
@@ -56,14 +58,14 @@ export function createMetrics({ processMetrics = true }: MetricsOptions = {}): M
   const durations = new Histogram({
     name: 'mcp_server_operation_duration_seconds',
     help: 'From the headers of a client request to the last byte of its answer',
-    labelNames: ['mcp_method_name', 'error_type'],
+    labelNames: ['mcp_method_name', 'mcp_protocol_version', 'error_type'],
     buckets: DURATION_BUCKETS,
     registers,
   });
   const upstreamDurations = new Histogram({
     name: 'mcp_client_operation_duration_seconds',
     help: 'The part of it that a server took',
-    labelNames: ['mcp_method_name', 'server'],
+    labelNames: ['mcp_method_name', 'server', 'error_type'],
     buckets: DURATION_BUCKETS,
     registers,
   });
@@ -81,8 +83,10 @@ export function createMetrics({ processMetrics = true }: MetricsOptions = {}): M
   });
 
   const boundExchanges = bound((method, era, outcome) => exchanges.labels(method, era, outcome));
-  const boundDurations = bound((method, errorType) => durations.labels(method, errorType));
-  const boundUpstream = bound((method, server) => upstreamDurations.labels(method, server));
+  const boundDurations = bound((method, version, errorType) => durations.labels(method, version, errorType));
+  const boundUpstream = bound((method, server, errorType) =>
+    upstreamDurations.labels(method, server, errorType),
+  );
   const boundToolCalls = bound((server, tool, outcome) => toolCalls.labels(server, tool, outcome));
   const boundRefusals = bound((code, reason) => refusals.labels(code, reason));
   const toolNames = new Map<string, Set<string>>();
@@ -93,11 +97,12 @@ export function createMetrics({ processMetrics = true }: MetricsOptions = {}): M
     boundExchanges(method ?? 'none', record.era ?? 'unknown', outcome).inc();
     if (isFailure(outcome)) countRefusal(outcome, record.reason);
     if (method === undefined) return;
+    const errorType = errorTypeOf(record, outcome);
     if (durationMs !== undefined && !UNTIMED_METHODS.has(method)) {
-      boundDurations(method, outcome === 'ok' ? '' : outcome).observe(durationMs / 1000);
+      boundDurations(method, versionLabel(record), errorType).observe(durationMs / 1000);
     }
     if (server === undefined) return;
-    if (upstreamMs !== undefined) boundUpstream(method, server).observe(upstreamMs / 1000);
+    if (upstreamMs !== undefined) boundUpstream(method, server, errorType).observe(upstreamMs / 1000);
     if (method === 'tools/call') boundToolCalls(server, toolLabel(server, record), outcome).inc();
   }
 
@@ -153,6 +158,17 @@ function admitted(known: Set<string>, value: string, max: number): string {
   if (known.size >= max) return 'other';
   known.add(value);
   return value;
+}
+
+/** OpenTelemetry has a word for a tool that says itself that it failed. */
+function errorTypeOf({ isError }: ExchangeRecord, outcome: string): string {
+  if (outcome !== 'ok') return outcome;
+  return isError ? 'tool_error' : '';
+}
+
+/** Clients say what they like: what is no revision of ours is none. */
+function versionLabel({ protocolVersion = '' }: ExchangeRecord): string {
+  return VERSIONS.has(protocolVersion) ? protocolVersion : '';
 }
 
 function isFailure(outcome: string): outcome is FailureCode {

@@ -31,28 +31,31 @@ test('exchanges are counted by method, era and outcome', async () => {
 
 test('durations are in seconds, by method; the part of the server by server', async () => {
   const metrics = createMetrics({ processMetrics: false });
-  const call = { method: 'tools/call', server: 'docs', durationMs: 15, upstreamMs: 11 };
+  const call = {
+    method: 'tools/call',
+    server: 'docs',
+    protocolVersion: '2026-07-28',
+    durationMs: 15,
+    upstreamMs: 11,
+  };
   metrics.observeExchange(record({ ...call, outcome: 'ok' }));
+  metrics.observeExchange(record({ ...call, outcome: 'ok', isError: true, protocolVersion: 'my own' }));
   metrics.observeExchange(record({ ...call, outcome: 'server-unavailable' }));
-  const own = await linesOf(metrics, 'mcp_server_operation_duration_seconds');
-  assert.ok(
-    own.includes(
-      'mcp_server_operation_duration_seconds_sum{mcp_method_name="tools/call",error_type=""} 0.015',
-    ),
-  );
-  assert.ok(
-    own.includes(
-      'mcp_server_operation_duration_seconds_bucket{le="0.02",mcp_method_name="tools/call",error_type=""} 1',
-    ),
-  );
-  assert.ok(
-    own.includes(
-      'mcp_server_operation_duration_seconds_count{mcp_method_name="tools/call",error_type="server-unavailable"} 1',
-    ),
-  );
+  const counts = await linesOf(metrics, 'mcp_server_operation_duration_seconds_count');
+  const own = (version: string, errorType: string) =>
+    `mcp_server_operation_duration_seconds_count{mcp_method_name="tools/call",mcp_protocol_version="${version}",error_type="${errorType}"} 1`;
+  assert.deepEqual(counts, [
+    own('2026-07-28', ''),
+    own('', 'tool_error'),
+    own('2026-07-28', 'server-unavailable'),
+  ]);
+  const [sum] = await linesOf(metrics, 'mcp_server_operation_duration_seconds_sum');
+  assert.match(String(sum), / 0\.015$/);
   const upstream = await linesOf(metrics, 'mcp_client_operation_duration_seconds_sum');
   assert.deepEqual(upstream, [
-    'mcp_client_operation_duration_seconds_sum{mcp_method_name="tools/call",server="docs"} 0.022',
+    'mcp_client_operation_duration_seconds_sum{mcp_method_name="tools/call",server="docs",error_type=""} 0.011',
+    'mcp_client_operation_duration_seconds_sum{mcp_method_name="tools/call",server="docs",error_type="tool_error"} 0.011',
+    'mcp_client_operation_duration_seconds_sum{mcp_method_name="tools/call",server="docs",error_type="server-unavailable"} 0.011',
   ]);
 });
 
