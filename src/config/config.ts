@@ -144,6 +144,8 @@ export interface GatewayConfig {
   readonly toolsets: Readonly<Record<string, readonly string[]>>;
   readonly outbound: {
     readonly proxy: string | undefined;
+    /** Hosts that are reached without the proxy, besides loopback ones. */
+    readonly noProxy: readonly string[];
     /** PEM text of extra certificate authorities. */
     readonly ca: string | undefined;
   };

@@ -241,6 +241,19 @@ const hostKeys = {
           secret: true,
         }),
       ),
+      noProxy: list(
+        // Empty where a variable is: ["${NO_PROXY:-}"].
+        text({
+          description: 'One host, or several as NO_PROXY lists them.',
+          pattern: '^.*$',
+          words: 'one line',
+        }),
+        {
+          description:
+            'Hosts that are reached without the proxy, besides loopback ones: names, with all names below them; addresses and CIDR ranges; each with its port if it has one; `*` for all. An item may list several with commas, as the variable NO_PROXY does.',
+          default: [],
+        },
+      ),
       ca: Type.Optional(
         text({ description: "PEM file of authorities to trust besides the system's. Default: none." }),
       ),

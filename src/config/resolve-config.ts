@@ -1,5 +1,6 @@
 // From a valid file to the configuration that the rest of the code sees: numbers for units, texts for files, absolute
 // paths, slugs.
+
 import { resolve } from 'node:path';
 import type { AccessConfig } from './access-config.ts';
 import type { AuditConfig } from './audit-config.ts';
@@ -8,6 +9,7 @@ import { parseByteSize } from './byte-size.ts';
 import type { Config, GatewayConfig, ServerConfig } from './config.ts';
 import { parseDuration } from './duration.ts';
 import type { LimitConfig, LimitKeyPart, RedisConfig } from './limits-config.ts';
+import { splitNoProxy } from './no-proxy.ts';
 import { decodePercent } from './percent-encoding.ts';
 import { defaultPublicUrl } from './public-url.ts';
 import type { ConfigFile, GatewaySection, ServerEntry } from './schema.ts';
@@ -153,7 +155,11 @@ function resolveGateway(section: GatewaySection, { folder, pem }: Surroundings):
       ttlMs: milliseconds(lists.ttl),
     },
     toolsets: { ...section.toolsets },
-    outbound: { proxy: outbound.proxy, ca: outbound.ca === undefined ? undefined : pem.get(outbound.ca) },
+    outbound: {
+      proxy: outbound.proxy,
+      noProxy: splitNoProxy(outbound.noProxy),
+      ca: outbound.ca === undefined ? undefined : pem.get(outbound.ca),
+    },
     drain: { delayMs: milliseconds(drain.delay), graceMs: milliseconds(drain.grace) },
     log: { ...section.log },
   };

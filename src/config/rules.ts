@@ -1,9 +1,11 @@
 // Every rule that looks beyond a single value, each a pure function elsewhere, joined here with the keys it is about.
+
 import { hostValueFault, isEverywhere, originFault, rangeFault } from './addresses.ts';
 import * as authRules from './auth-rules.ts';
 import type { Fault } from './fault.ts';
 import * as gatewayRules from './gateway-rules.ts';
 import { Ledger, type RuleFindings, type RuleInput } from './ledger.ts';
+import { noProxyFault } from './no-proxy.ts';
 import { publicUrlDoubt, publicUrlFault } from './public-url.ts';
 import type { ConfigFile, ServerEntry } from './schema.ts';
 import * as serverRules from './server-rules.ts';
@@ -59,6 +61,7 @@ function checkGateway(gateway: ConfigFile['gateway'], ledger: Ledger): void {
     });
     checkEach(admin.hosts, ['gateway', 'admin', 'hosts'], hostValueFault, ledger);
   }
+  checkEach(gateway.outbound.noProxy, ['gateway', 'outbound', 'noProxy'], noProxyFault, ledger);
   checkEach(gateway.trustedProxies, ['gateway', 'trustedProxies'], rangeFault, ledger);
   for (const [index, range] of gateway.trustedProxies.entries()) {
     if (isEverywhere(range)) ledger.warn(TRUSTS_EVERYBODY, ['gateway', 'trustedProxies', index]);

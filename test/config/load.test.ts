@@ -72,7 +72,7 @@ test('a server and nothing else gets every default of the design', async (t) => 
       names: 'auto',
       lists: { timeoutMs: 10 * SECOND, ttlMs: 30 * SECOND },
       toolsets: {},
-      outbound: { proxy: undefined, ca: undefined },
+      outbound: { proxy: undefined, noProxy: [], ca: undefined },
       drain: { delayMs: 0, graceMs: 20 * SECOND },
       log: { level: 'info' },
     },
@@ -138,7 +138,7 @@ gateway:
   lists: { timeout: 1s, ttl: 0s }
   toolsets: { few: [one/x] }
   names: auto
-  outbound: { proxy: "http://proxy.example:3128", ca: ca.pem }
+  outbound: { proxy: "http://proxy.example:3128", noProxy: ["Internal.Example,10.0.0.0/8", "*.other.example:8443"], ca: ca.pem }
   drain: { delay: 5s, grace: 0s }
   log: { level: silent }
 `;
@@ -202,7 +202,11 @@ gateway:
     names: 'auto',
     lists: { timeoutMs: SECOND, ttlMs: 0 },
     toolsets: { few: ['one/x'] },
-    outbound: { proxy: 'http://proxy.example:3128', ca },
+    outbound: {
+      proxy: 'http://proxy.example:3128',
+      noProxy: ['internal.example', '10.0.0.0/8', '*.other.example:8443'],
+      ca,
+    },
     drain: { delayMs: 5 * SECOND, graceMs: 0 },
     log: { level: 'silent' },
   });

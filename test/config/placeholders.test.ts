@@ -72,14 +72,14 @@ mcpServers: { a: { url: "http://x", protocol: "\${E}" } }
 gateway:
   publicUrl: "\${NONE:-}"
   listen: { port: "\${E}" }
-  outbound: { proxy: "\${NONE:-}" }
+  outbound: { proxy: "\${NONE:-}", noProxy: ["\${NONE:-}"] }
   admin: { token: "\${E}" }
 `;
   const { config } = await loadedConfig(t, text, { env: { E: '' } });
   const { publicUrl, listen, outbound, admin } = config.gateway;
   assert.deepEqual(
-    [publicUrl, listen.port, outbound.proxy, admin?.token],
-    ['http://127.0.0.1:8080', 8080, undefined, undefined],
+    [publicUrl, listen.port, outbound.proxy, outbound.noProxy, admin?.token],
+    ['http://127.0.0.1:8080', 8080, undefined, [], undefined],
   );
 });
 

@@ -106,7 +106,7 @@ export function edgeConfig(overrides: Partial<GatewayConfig> = {}): GatewayConfi
     names: 'auto',
     lists: { timeoutMs: 1000, ttlMs: 1000 },
     toolsets: {},
-    outbound: { proxy: undefined, ca: undefined },
+    outbound: { proxy: undefined, noProxy: [], ca: undefined },
     drain: { delayMs: 0, graceMs: 1000 },
     log: { level: 'info' },
     ...overrides,

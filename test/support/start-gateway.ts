@@ -184,7 +184,7 @@ function gatewayConfig(changes: Partial<GatewayConfig>): GatewayConfig {
     names: 'auto',
     lists: { timeoutMs: 10_000, ttlMs: 30_000 },
     toolsets: {},
-    outbound: { proxy: undefined, ca: undefined },
+    outbound: { proxy: undefined, noProxy: [], ca: undefined },
     drain: { delayMs: 0, graceMs: 500 },
     log: { level: 'debug' },
     ...changes,

@@ -24,11 +24,12 @@ const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 512 * 1024;
 const HTTP_URL = /^https?:\/\//i;
 
-export function createFetchJson(outbound: Pick<Outbound, 'dispatcher'>): FetchJson {
+export function createFetchJson(outbound: Pick<Outbound, 'dispatcherTo'>): FetchJson {
   return async ({ url, headers = {}, form, signal }) => {
     if (!HTTP_URL.test(url) || !URL.canParse(url)) throw new Error('not an http:// or https:// URL');
-    const { origin, pathname, search } = new URL(url);
-    const { statusCode, body } = await outbound.dispatcher().request({
+    const target = new URL(url);
+    const { origin, pathname, search } = target;
+    const { statusCode, body } = await outbound.dispatcherTo(target).request({
       origin,
       path: pathname + search,
       method: form === undefined ? 'GET' : 'POST',

@@ -3,6 +3,7 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { HttpServerConfig } from '../../config/config.ts';
+import { bypassesProxy } from '../../config/no-proxy.ts';
 
 /**
  * Kept apart, so that none can take the connections of another: calls end some time; streams stay open for as long as
@@ -13,8 +14,8 @@ export type OutboundUse = 'calls' | 'streams' | 'notices';
 export interface Outbound {
   /** The agent for a server, made at its first use. It follows no redirect, caches nothing and keeps no cookie. */
   dispatcherFor(server: HttpServerConfig, use: OutboundUse): Dispatcher;
-  /** The agent for what is no server, such as issuers of tokens; the same limits, proxy and authorities. */
-  dispatcher(): Dispatcher;
+  /** The agent for a URL of no server, such as an issuer's; the same limits, proxy and authorities. */
+  dispatcherTo(url: URL): Dispatcher;
   /** Lets go of a server that left the config, once its requests have ended. */
   release(server: HttpServerConfig): Promise<void>;
   /** Breaks whatever is still open. Idempotent. */
@@ -23,6 +24,8 @@ export interface Outbound {
 
 export interface OutboundConfig {
   readonly proxy: string | undefined;
+  /** Hosts that are reached without it, besides loopback ones. */
+  readonly noProxy?: readonly string[];
   /** PEM text of authorities trusted besides the public ones. */
   readonly ca: string | undefined;
   /** Sockets to one server at most; further requests wait for one to be free. */
@@ -46,11 +49,11 @@ const KEEP_ALIVE = {
 export function createOutbound(config: OutboundConfig): Outbound {
   const agents = new Map<string, Map<OutboundUse, Dispatcher>>();
   const keys = new WeakMap<HttpServerConfig, string>();
-  let general: Dispatcher | undefined;
+  const general = new Map<Way, Dispatcher>();
 
   // By what makes connections differ, not by the object: a variant of a server's config shares its connections.
   function keyOf(server: HttpServerConfig): string {
-    const key = keys.get(server) ?? JSON.stringify([server.slug, server.tls]);
+    const key = keys.get(server) ?? JSON.stringify([server.slug, new URL(server.url).host, server.tls]);
     keys.set(server, key);
     return key;
   }
@@ -60,13 +63,16 @@ export function createOutbound(config: OutboundConfig): Outbound {
       const key = keyOf(server);
       const ofServer = agents.get(key) ?? new Map<OutboundUse, Dispatcher>();
       agents.set(key, ofServer);
-      const agent = ofServer.get(use) ?? createAgent(config, server, use);
+      const way = wayTo(new URL(server.url), config);
+      const agent = ofServer.get(use) ?? createAgent(config, server, { use, way });
       ofServer.set(use, agent);
       return agent;
     },
-    dispatcher() {
-      general ??= createAgent(config, undefined, 'calls');
-      return general;
+    dispatcherTo(url) {
+      const way = wayTo(url, config);
+      const agent = general.get(way) ?? createAgent(config, undefined, { use: 'calls', way });
+      general.set(way, agent);
+      return agent;
     },
     async release(server) {
       const key = keyOf(server);
@@ -75,19 +81,23 @@ export function createOutbound(config: OutboundConfig): Outbound {
       await Promise.all(ofServer.map((agent) => agent.close()));
     },
     async close() {
-      const all = [...agents.values()].flatMap((ofServer) => [...ofServer.values()]);
+      const all = [...agents.values(), general].flatMap((some) => [...some.values()]);
       agents.clear();
-      await Promise.all(
-        [...all, ...(general === undefined ? [] : [general])].map((agent) => agent.destroy()),
-      );
+      await Promise.all(all.map((agent) => agent.destroy()));
     },
   };
+}
+
+type Way = 'direct' | 'proxied';
+
+function wayTo(url: URL, { proxy, noProxy = [] }: OutboundConfig): Way {
+  return proxy === undefined || bypassesProxy(url, noProxy) ? 'direct' : 'proxied';
 }
 
 function createAgent(
   config: OutboundConfig,
   server: HttpServerConfig | undefined,
-  use: OutboundUse,
+  { use, way }: { use: OutboundUse; way: Way },
 ): Dispatcher {
   const limits = {
     connections: config.maxConnections?.[use] ?? MAX_CONNECTIONS[use],
@@ -101,7 +111,7 @@ function createAgent(
     ...KEEP_ALIVE,
   };
   const secureContext = secureContextFor(config, server);
-  if (config.proxy === undefined) {
+  if (config.proxy === undefined || way === 'direct') {
     const connect = buildConnector({ secureContext, timeout: CONNECT_TIMEOUT_MS, allowH2: false });
     return new Agent({ ...limits, connect });
   }

@@ -95,6 +95,18 @@ test('requests to a plain server go through the proxy, streams and all', async (
   assert.equal(rig.server.received[0]?.headers.host, HOST);
 });
 
+test('loopback servers, and the hosts of noProxy, are reached without the proxy', async (t) => {
+  const proxy = await startHttpProxy(t, {});
+  await works(await modernRig(t, { outbound: { proxy: proxy.url } }));
+  const named = await modernRig(t, {
+    outbound: { proxy: proxy.url, noProxy: ['internal.test'] },
+    url: () => `http://${HOST}/mcp`,
+  });
+  // Without the proxy nobody knows that name.
+  await assert.rejects(named.tool('echo'), failure('server-unavailable', 'connect-failed'));
+  assert.deepEqual(proxy.seen, []);
+});
+
 test('requests to a TLS server go through a tunnel, which sees nothing of them', async (t) => {
   const hosts: Record<string, number> = {};
   for (const proxyTls of [undefined, authority.issueServer()]) {
@@ -133,7 +145,10 @@ test('a proxy that refuses, or is not there, is a failure of the way, not of the
   await assert.rejects(plain.tool('echo'), failure('server-unavailable', 'http-status'));
   proxy.refuseWith = 407;
   await assert.rejects(plain.tool('echo'), failure('server-unavailable', 'proxy-failed'));
-  const nobody = await modernRig(t, { outbound: { proxy: 'http://127.0.0.1:1' } });
+  const nobody = await modernRig(t, {
+    outbound: { proxy: 'http://127.0.0.1:1' },
+    url: () => `http://${HOST}/mcp`,
+  });
   await assert.rejects(nobody.tool('echo'), failure('server-unavailable', 'connect-failed'));
 });
 
