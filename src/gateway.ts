@@ -46,13 +46,14 @@ export interface Gateway {
 
 /** BRIDGE.md, B. */
 const QUESTION_PATIENCE_MS = 5_000;
+/** For calls that have just failed to tell their clients, each by its id. */
+const LAST_WORDS_MS = 1_000;
 
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, version, logger: given, questionPatienceMs = QUESTION_PATIENCE_MS, budget } = options;
   const lasting = createLastingParts({ config, version, logger: given, questionPatienceMs, budget });
-  const { logger, metrics, store, sessions, bridge, ending, audit } = lasting;
+  const { logger, metrics, store, sessions, bridge, ending, hurrying, audit } = lasting;
   const editions = new Editions(config, lasting);
-  const hurrying = new AbortController();
   const refusals = new RefusalSampler();
   let listening = false;
   let closing: Promise<void> | undefined;
@@ -110,9 +111,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     if (listening) await pause(delayMs, hurrying.signal);
     publicServer.stopAccepting();
     ending.abort();
-    const until = performance.now() + graceMs;
-    while (editions.running > 0 && performance.now() < until && !hurrying.signal.aborted)
-      await pause(20, hurrying.signal);
+    await untilAnswered(graceMs, hurrying.signal);
+  }
+
+  /** Until no exchange is left, or time is up. */
+  async function untilAnswered(timeoutMs: number, cut: AbortSignal): Promise<void> {
+    const until = performance.now() + timeoutMs;
+    while (editions.running > 0 && performance.now() < until && !cut.aborted) await pause(20, cut);
   }
 
   async function close(): Promise<void> {
@@ -120,6 +125,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     bridge.parked.close();
     // Servers first: their calls in flight fail, each by its id, before the streams that would say so are gone.
     await editions.closeServers();
+    await untilAnswered(LAST_WORDS_MS, new AbortController().signal);
     await sessions.close();
     await publicServer.close();
     await adminServer?.close();

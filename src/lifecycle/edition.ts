@@ -65,8 +65,13 @@ export class Edition {
     const hasAuth = gateway.auth !== undefined;
     const keepsAccess =
       isDeepStrictEqual(was?.access, gateway.access) && hasAuth === (was?.auth !== undefined);
-    const { budget } = lasting;
-    const openTransport = transportOpener({ outbound: this.outbound, logger, budget, guardian });
+    const openTransport = transportOpener({
+      outbound: this.outbound,
+      logger,
+      budget: lasting.budget,
+      guardian,
+      hurry: lasting.hurrying.signal,
+    });
     const serverOf = (server: ServerConfig) => {
       const known = before?.context.servers.get(server.slug);
       const isSame = server.type === 'stdio' || keepsOutbound;

@@ -46,6 +46,8 @@ export interface LastingParts
   readonly budget: BufferBudget;
   /** Aborted when the gateway drains. */
   readonly ending: AbortController;
+  /** Aborted when it is to end without waiting any longer. */
+  readonly hurrying: AbortController;
   /** Undefined where no record is kept. */
   readonly audit: { readonly log: AuditLog; readonly auditor: Auditor } | undefined;
   /** Counts a request whose limits were counted here because the store did not answer. */
@@ -106,6 +108,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     },
     retries: new RetryPasses(state),
     ending: new AbortController(),
+    hurrying: new AbortController(),
     onLimitFallback: () => fallbacks.inc(),
     onLimitDecision: (limit, decision) => decisions.inc({ limit, decision }),
     onKeyFetch: (issuer, outcome) => keyFetches.inc({ issuer, outcome }),

@@ -37,10 +37,12 @@ export interface TransportOpenerOptions {
   readonly budget: BufferBudget;
   readonly timings?: Partial<StdioTimings>;
   readonly guardian?: Guardian;
+  /** Aborts when the gateway is told to end for the second time. */
+  readonly hurry?: AbortSignal;
 }
 
 export function transportOpener(options: TransportOpenerOptions): OpenTransport {
-  const { outbound, logger, budget, timings = {}, guardian } = options;
+  const { outbound, logger, budget, timings = {}, guardian, hurry } = options;
   return async (config, { events, signal, personal = false }) => {
     switch (config.type) {
       case 'stdio': {
@@ -52,6 +54,7 @@ export function transportOpener(options: TransportOpenerOptions): OpenTransport 
           timings,
           personal,
           guardian,
+          hurry,
         });
         return { transport, firstOutput: transport.firstOutput };
       }

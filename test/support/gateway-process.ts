@@ -28,6 +28,9 @@ export interface GatewayProcess extends AsyncDisposable {
   /** Without a path. */
   readonly adminUrl: string;
   readonly pid: number;
+  /** Its config file, in a folder of its own. */
+  readonly file: string;
+  signal(signal: NodeJS.Signals): void;
   /**
    * Sends SIGTERM and resolves with the exit code. Idempotent.
    *
@@ -74,7 +77,7 @@ export async function startGateway({
 
   async function terminate(): Promise<number> {
     const children = descendantsOf(pid);
-    child.kill('SIGTERM');
+    if (child.exitCode === null) child.kill('SIGTERM');
     const late = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
     const [code, signal] = await exited;
     clearTimeout(late);
@@ -94,6 +97,8 @@ export async function startGateway({
   return {
     ...addresses,
     pid,
+    file,
+    signal: (signal) => void child.kill(signal),
     stop,
     log: () => output,
     async [Symbol.asyncDispose]() {

@@ -25,6 +25,10 @@ export const STOP_TIMINGS: StopTimings = {
   sigkillGraceMs: 2_000,
 };
 
+/** From SIGTERM to SIGKILL once there is no more time. */
+const HURRIED_GRACE_MS = 500;
+const NO_HURRY = new AbortController().signal;
+
 export interface ChildExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -42,6 +46,8 @@ export interface ChildStartOptions {
   readonly timings?: StopTimings;
   /** Ends the group should Portico be gone before it has. */
   readonly guardian?: Guardian | undefined;
+  /** Once it aborts, the ladder by which a process is stopped is short. */
+  readonly hurry?: AbortSignal | undefined;
 }
 
 /**
@@ -51,12 +57,12 @@ export interface ChildStartOptions {
  */
 export async function startChildProcess(
   launch: Launch,
-  { signal, timings = STOP_TIMINGS, guardian }: ChildStartOptions = {},
+  { signal, timings = STOP_TIMINGS, guardian, hurry = NO_HURRY }: ChildStartOptions = {},
 ): Promise<ChildProcess> {
   signal?.throwIfAborted();
   let child: ChildProcess;
   try {
-    child = await spawned(launch, timings, guardian);
+    child = await spawned(launch, { timings, guardian, hurry });
   } catch (error) {
     throw await startFailure(launch, error as NodeJS.ErrnoException);
   }
@@ -80,13 +86,14 @@ export class ChildProcess {
   readonly #group: ProcessGroup;
   readonly #timings: StopTimings;
   readonly #onGone: (() => void) | undefined;
-  #hurry = new AbortController();
+  readonly #hurry: AbortSignal;
+  readonly #breach = new AbortController();
   #stopped: Promise<boolean> | undefined;
 
   constructor(
     child: NodeChildProcess & { pid: number },
     streams: Streams,
-    { timings, onGone }: { timings: StopTimings; onGone: (() => void) | undefined },
+    { timings, hurry, onGone }: Surroundings,
   ) {
     this.pid = child.pid;
     this.stdin = streams.stdin;
@@ -95,6 +102,7 @@ export class ChildProcess {
     this.#group = new ProcessGroup(child.pid);
     this.#timings = timings;
     this.#onGone = onGone;
+    this.#hurry = hurry;
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => resolve({ code, signal }));
     });
@@ -110,7 +118,7 @@ export class ChildProcess {
    * @returns false when something of the group withstood SIGKILL, or is not ours to kill
    */
   stop({ atOnce = false }: { atOnce?: boolean } = {}): Promise<boolean> {
-    if (atOnce) this.#hurry.abort();
+    if (atOnce) this.#breach.abort();
     this.#stopped ??= this.#stop();
     return this.#stopped;
   }
@@ -118,10 +126,13 @@ export class ChildProcess {
   async #stop(): Promise<boolean> {
     const { inputGraceMs, sigtermGraceMs, sigkillGraceMs } = this.#timings;
     this.stdin.end();
-    let gone = await this.#goneWithin(inputGraceMs, this.#hurry.signal);
+    let gone = await this.#goneWithin(inputGraceMs, AbortSignal.any([this.#breach.signal, this.#hurry]));
     if (!gone) {
       this.#group.signal('SIGTERM');
-      gone = await this.#goneWithin(sigtermGraceMs);
+      const toldAt = performance.now();
+      gone = await this.#goneWithin(sigtermGraceMs, this.#hurry);
+      const leftMs = HURRIED_GRACE_MS - (performance.now() - toldAt);
+      if (!gone && leftMs > 0) gone = await this.#goneWithin(leftMs);
     }
     if (!gone) {
       this.#group.signal('SIGKILL');
@@ -150,7 +161,16 @@ interface Streams {
   readonly stderr: Readable;
 }
 
-function spawned(launch: Launch, timings: StopTimings, guardian?: Guardian): Promise<ChildProcess> {
+interface Surroundings {
+  readonly timings: StopTimings;
+  readonly hurry: AbortSignal;
+  readonly onGone?: (() => void) | undefined;
+}
+
+function spawned(
+  launch: Launch,
+  { timings, hurry, guardian }: Surroundings & Pick<ChildStartOptions, 'guardian'>,
+): Promise<ChildProcess> {
   const { command, args, env, cwd, given, uid, gid } = launch;
   const child = spawn(command, args, {
     cwd,
@@ -170,7 +190,7 @@ function spawned(launch: Launch, timings: StopTimings, guardian?: Guardian): Pro
   if (pid !== undefined) {
     const onGone = guardian?.watch({ kind: 'group', id: pid });
     const pipes = { stdin, stdout, stderr };
-    const process = new ChildProcess(Object.assign(child, { pid }), pipes, { timings, onGone });
+    const process = new ChildProcess(Object.assign(child, { pid }), pipes, { timings, hurry, onGone });
     child.once('spawn', () => resolve(process));
   }
   return promise;

@@ -86,6 +86,8 @@ export class Guardian {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#restart);
+    // Now it is waited for.
+    this.#shell?.ref();
     this.#shell?.stdin?.end();
     await this.#exited;
   }

@@ -41,6 +41,8 @@ export interface StdioTransportOptions {
   /** The process is one principal's, or one session's, alone. */
   readonly personal?: boolean;
   readonly guardian?: Guardian | undefined;
+  /** Once it aborts, nothing is waited for any longer than it must. */
+  readonly hurry?: AbortSignal | undefined;
 }
 
 export interface StdioStats extends InboxStats {
@@ -64,12 +66,13 @@ const NEVER_CANCELLED: ReadonlySet<string> = new Set(['initialize', 'server/disc
  */
 export async function startStdioTransport(
   config: StdioServerConfig,
-  { events, logger, budget, signal, timings: changed, personal = false, guardian }: StdioTransportOptions,
+  options: StdioTransportOptions,
 ): Promise<StdioTransport> {
+  const { events, logger, budget, signal, timings: changed, personal = false, guardian, hurry } = options;
   const timings = { ...TIMINGS, ...changed };
   const { launch, cleanUp } = await prepareLaunch(config, { personal, guardian });
   try {
-    const child = await startChildProcess(launch, { signal, timings, guardian });
+    const child = await startChildProcess(launch, { signal, timings, guardian, hurry });
     return new StdioTransport(child, config, {
       events,
       budget,

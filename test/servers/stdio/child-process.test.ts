@@ -204,6 +204,22 @@ test('waiting for a group ends when the time is over', async (t) => {
   assert.ok(waitedMs >= 80 && waitedMs < 2_000, `${waitedMs} ms`);
 });
 
+test('F44: a child that withstands everything does not hold up an end that hurries, at whichever step', async () => {
+  for (const inputGraceMs of [60_000, 1]) {
+    const hurry = new AbortController();
+    const args = [FAULTY_SERVER, '--ignore-sigterm', '--ignore-eof', '--start-delay=20'];
+    const launch = { command: NODE, args, env: {}, cwd: import.meta.dirname };
+    const timings = { ...QUICK_STOP, inputGraceMs, sigtermGraceMs: 60_000 };
+    const child = await startChildProcess(launch, { timings, hurry: hurry.signal });
+    await once(child.stderr, 'data');
+    for (const output of [child.stdout, child.stderr]) output.resume();
+    const stopped = child.stop();
+    setTimeout(() => hurry.abort(), 50);
+    assert.equal(await stopped, true);
+    assert.equal((await child.exited).signal, 'SIGKILL');
+  }
+});
+
 test('F06: a hundred starts and stops leave no process and no open handle', async () => {
   const launch = { command: '/bin/cat', args: [], env: {}, cwd: import.meta.dirname };
   const handles = () =>
