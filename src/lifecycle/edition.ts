@@ -36,7 +36,7 @@ export class Edition {
 
   constructor({ config, lasting, current, before }: EditionOptions) {
     const { gateway } = config;
-    const { logger, identity, store, places, guardian } = lasting;
+    const { logger, identity, store, places, guardian, usages } = lasting;
     const scopeImplies = gateway.access?.scopeImplies ?? {};
     const was = before?.config.gateway;
     this.config = config;
@@ -76,7 +76,7 @@ export class Edition {
       const known = before?.context.servers.get(server.slug);
       const isSame = server.type === 'stdio' || keepsOutbound;
       if (known !== undefined && isSame && isDeepStrictEqual(known.config, server)) return known;
-      return new Server({ config: server, identity, openTransport, logger, places });
+      return new Server({ config: server, identity, openTransport, logger, places, usages });
     };
     const shapes = new ToolShapes(config, logger, before?.context.shapes);
     this.context = {

@@ -14,6 +14,7 @@ import type { GatewayContext } from '../pipeline/gateway-context.ts';
 import { OpenListens } from '../pipeline/open-listens.ts';
 import type { ClientIdentity } from '../servers/peer.ts';
 import { ProcessPlaces } from '../servers/process-places.ts';
+import { GroupUsages } from '../servers/stdio/group-usage.ts';
 import { Guardian } from '../servers/stdio/guardian.ts';
 import { BufferBudget } from '../state/buffer-budget.ts';
 import { createStore } from '../state/create-store.ts';
@@ -44,6 +45,7 @@ export interface LastingParts
   readonly guardian: Guardian;
   /** Of all bytes that are held for clients and servers. */
   readonly budget: BufferBudget;
+  readonly usages: GroupUsages;
   /** Aborted when the gateway drains. */
   readonly ending: AbortController;
   /** Aborted when it is to end without waiting any longer. */
@@ -97,6 +99,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     places,
     guardian: new Guardian(logger),
     budget,
+    usages: new GroupUsages(),
     sessions,
     listens: new OpenListens(),
     catalogue,

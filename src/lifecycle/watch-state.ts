@@ -1,5 +1,6 @@
 // What is asked of others at each scrape of the metrics.
 import type { PublicServer } from '../http/server.ts';
+import { watchServers } from '../servers/watch-servers.ts';
 import type { Editions } from './editions.ts';
 import type { LastingParts } from './lasting-parts.ts';
 
@@ -8,15 +9,7 @@ export function watchState(
   editions: Editions,
   edge: PublicServer,
 ): void {
-  metrics.watch({
-    name: 'portico_links',
-    help: 'Open links by server',
-    labelNames: ['server'],
-    *read() {
-      const { servers } = editions.current.context;
-      for (const [slug, server] of servers) yield { labels: { server: slug }, value: server.openLinks };
-    },
-  });
+  watchServers(metrics, () => editions.current.context.servers);
   metrics.watch({
     name: 'portico_links_retiring',
     help: 'Open links of servers that left the config, or changed in it, and still finish calls',

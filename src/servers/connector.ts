@@ -11,6 +11,7 @@ import type { OpenTransport, WiredTransport } from './open-transport.ts';
 import type { ClientIdentity, Peer } from './peer.ts';
 import { probeEra, type UnansweredProbe } from './probe-era.ts';
 import { LinkInbox } from './server-link.ts';
+import type { ServerStats } from './server-stats.ts';
 import { startClock } from './start-clock.ts';
 
 /** A legacy verdict is asked again after a day; a server may have been updated meanwhile. */
@@ -42,6 +43,7 @@ export interface ConnectorOptions {
   readonly config: ServerConfig;
   readonly identity: ClientIdentity;
   readonly openTransport: OpenTransport;
+  readonly stats?: ServerStats;
   /** Milliseconds of a clock that only goes forward. */
   readonly now?: () => number;
 }
@@ -137,6 +139,7 @@ export class Connector {
           events: inbox,
           caller,
           personal,
+          stats: this.#options.stats,
           signal: clock.signal,
         })),
         inbox,

@@ -18,6 +18,8 @@ interface Entry {
   readonly place: ProcessPlace | undefined;
 }
 
+export type LinkState = 'starting' | 'idle' | 'busy' | 'spare';
+
 /** Who a link is for, and how it is held. */
 export interface LinkHold {
   /** The principal; undefined where it is everyone's. */
@@ -65,8 +67,19 @@ export class LinkPool {
     return [...this.#entries.values()].flatMap(({ link }) => (link?.open ? [link] : []));
   }
 
+  get linksByState(): Readonly<Record<LinkState, number>> {
+    const counts = { starting: 0, idle: 0, busy: 0, spare: 0 };
+    for (const { link, hold } of this.#entries.values()) {
+      if (link === undefined) counts.starting += 1;
+      else if (!link.open) continue;
+      else if (hold.spare) counts.spare += 1;
+      else counts[link.idle ? 'idle' : 'busy'] += 1;
+    }
+    return counts;
+  }
+
   get starting(): number {
-    return [...this.#entries.values()].filter(({ link }) => link === undefined).length;
+    return this.linksByState.starting;
   }
 
   /**

@@ -6,6 +6,7 @@ import type { Caller } from './credentials/caller.ts';
 import { openHttpTransport } from './http/http-transport.ts';
 import type { Outbound } from './http/outbound.ts';
 import { openSseTransport } from './http/sse-transport.ts';
+import type { ServerStats } from './server-stats.ts';
 import type { Guardian } from './stdio/guardian.ts';
 import { type StdioTimings, startStdioTransport } from './stdio/stdio-transport.ts';
 import type { ServerTransport, TransportEvents } from './transport.ts';
@@ -25,6 +26,7 @@ export interface TransportTerms {
   readonly signal: AbortSignal;
   /** It is one principal's, or one session's, alone. */
   readonly personal?: boolean;
+  readonly stats?: ServerStats | undefined;
 }
 
 /** `signal` bounds the opening alone. Only the deprecated HTTP+SSE wire takes long enough to need it. */
@@ -43,7 +45,7 @@ export interface TransportOpenerOptions {
 
 export function transportOpener(options: TransportOpenerOptions): OpenTransport {
   const { outbound, logger, budget, timings = {}, guardian, hurry } = options;
-  return async (config, { events, signal, personal = false }) => {
+  return async (config, { events, signal, personal = false, stats }) => {
     switch (config.type) {
       case 'stdio': {
         const transport = await startStdioTransport(config, {
@@ -55,6 +57,7 @@ export function transportOpener(options: TransportOpenerOptions): OpenTransport 
           personal,
           guardian,
           hurry,
+          stats,
         });
         return { transport, firstOutput: transport.firstOutput };
       }

@@ -8,13 +8,15 @@ import type { Logger } from '../telemetry/logger.ts';
 import { Connector, type ConnectorOptions, type LinkTerms } from './connector.ts';
 import { type Caller, isPersonal } from './credentials/caller.ts';
 import { answerFixedRoots } from './fixed-roots.ts';
-import { type LinkHold, LinkPool } from './link-pool.ts';
+import { type LinkHold, LinkPool, type LinkState } from './link-pool.ts';
 import { watchLists } from './list-watch.ts';
 import type { Peer } from './peer.ts';
 import { probeEra } from './probe-era.ts';
 import type { ProcessPlaces } from './process-places.ts';
 import { ServerLink } from './server-link.ts';
+import { ServerStats } from './server-stats.ts';
 import { type Backoff, OwnerBackoffs, StartBackoff } from './start-backoff.ts';
+import type { GroupUsages } from './stdio/group-usage.ts';
 import type { ServerMessage } from './transport.ts';
 import { WarmLinks } from './warm-links.ts';
 
@@ -45,10 +47,12 @@ export interface ServerOptions extends ConnectorOptions {
   readonly logger: Logger;
   /** Those of all servers: a child process takes one. */
   readonly places: ProcessPlaces;
+  readonly usages?: GroupUsages;
 }
 
 export class Server {
   readonly config: ServerConfig;
+  readonly stats: ServerStats;
   readonly #options: ServerOptions;
   readonly #logger: Logger;
   readonly #pool: LinkPool;
@@ -60,7 +64,6 @@ export class Server {
   readonly #listeners = new Set<Listening>();
   #peer: Peer | undefined;
   #lastError: string | undefined;
-  #starts = 0;
   /** Tools that callers do not get to see, and why; told once each. */
   readonly #unusableTools = new Map<string, string>();
   /** Of the link that list changes are heard on: how soon it is opened again, whatever ended it. */
@@ -72,7 +75,8 @@ export class Server {
   constructor(options: ServerOptions) {
     this.config = options.config;
     this.#options = options;
-    this.#connector = new Connector(options);
+    this.stats = new ServerStats(options.usages);
+    this.#connector = new Connector({ ...options, stats: this.stats });
     this.#logger = options.logger.child({ server: options.config.slug });
     const { type, maxLinks, idleTimeoutMs } = options.config;
     const processes = { places: options.places, max: maxLinks };
@@ -189,11 +193,19 @@ export class Server {
       links: this.#pool.links.length,
       starting: this.#pool.starting,
       inFlight: this.#pool.links.reduce((sum, link) => sum + link.inFlight, 0),
-      starts: this.#starts,
+      linksByState: this.linksByState,
+      starts: this.stats.starts,
+      restarts: this.stats.restarts,
+      lastHandshakeMs: this.stats.lastHandshakeMs ?? null,
       failures: this.#backoff.failures,
       lastError: this.#lastError ?? null,
       unusableTools: Object.fromEntries(this.#unusableTools),
+      ...(this.config.type === 'stdio' ? { processes: this.#processStatus() } : {}),
     };
+  }
+
+  get linksByState(): Readonly<Record<LinkState, number>> {
+    return this.#pool.linksByState;
   }
 
   get openLinks(): number {
@@ -224,6 +236,12 @@ export class Server {
     await this.#pool.close();
   }
 
+  #processStatus(): Record<string, unknown> {
+    const { exits, totals, present } = this.stats;
+    const { processes: count, queued, rssBytes } = present;
+    return { count, exits: Object.fromEntries(exits), queued, rssBytes, ...totals };
+  }
+
   /** Where what it sees depends on who calls, nothing can be started before somebody does. */
   #warmLinks(): WarmLinks | undefined {
     const count = this.config.type === 'stdio' && !this.personal ? this.config.warm : 0;
@@ -241,13 +259,14 @@ export class Server {
     { signal, backoff }: { signal: AbortSignal; backoff: Backoff },
   ): Promise<ServerLink> {
     await awaitBackoff(backoff, signal);
-    this.#starts += 1;
+    this.stats.started();
     const startedAt = performance.now();
     const attempt = backoff.begin();
     try {
       const { transport, peer, inbox } = await this.#connector.connect(request, signal);
       this.#peer = peer;
       this.#lastError = undefined;
+      this.stats.opened(since(startedAt));
       this.#logger.info({ era: peer.era, version: peer.version, ms: since(startedAt) }, 'link open');
       return new ServerLink({
         transport,
@@ -263,6 +282,7 @@ export class Server {
     } catch (thrown) {
       if (signal.aborted) throw thrown;
       backoff.failed(performance.now(), { begunAtMs: startedAt });
+      this.stats.failed();
       this.#lastError = describeFailure(thrown);
       this.#logger.warn({ reason: this.#lastError, ms: since(startedAt) }, 'link failed to open');
       throw thrown;
@@ -354,6 +374,7 @@ export class Server {
       return;
     }
     backoff.failed(performance.now(), { uptimeMs: performance.now() - link.openedAt });
+    this.stats.failed();
     this.#lastError = reason;
     this.#logger.warn({ reason, uptimeMs: since(link.openedAt) }, 'link ended');
   }

@@ -19,6 +19,8 @@ export interface GaugeOptions {
   readonly name: string;
   readonly help: string;
   readonly labelNames?: readonly string[];
+  /** A counter only ever grows while this process lives. Default: gauge. */
+  readonly kind?: 'gauge' | 'counter';
   /** Asked at each scrape. */
   read(): number | Iterable<GaugeReading>;
 }
@@ -122,19 +124,16 @@ export function createMetrics({ processMetrics = true }: MetricsOptions = {}): M
   return {
     observeExchange,
     countRefusal,
-    watch({ name, help, labelNames = [], read }) {
-      const gauge = new Gauge({
-        name,
-        help,
-        labelNames,
-        registers,
-        collect() {
-          const reading = read();
-          gauge.reset();
-          if (typeof reading === 'number') gauge.set(reading);
-          else for (const { labels, value } of reading) gauge.set(labels, value);
-        },
-      });
+    watch({ name, help, labelNames = [], kind = 'gauge', read }) {
+      const collect = () => {
+        const reading = read();
+        metric.reset();
+        // Both count up from nothing.
+        if (typeof reading === 'number') metric.inc(reading);
+        else for (const { labels, value } of reading) metric.inc(labels, value);
+      };
+      const options = { name, help, labelNames, registers, collect };
+      const metric = kind === 'gauge' ? new Gauge(options) : new Counter(options);
     },
     counter: (name, help, labelNames = []) => new Counter({ name, help, labelNames, registers }),
     expose: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),

@@ -9,6 +9,7 @@ import type { BufferBudget } from '../../state/buffer-budget.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { CallSlots } from '../call-slots.ts';
 import { type PendingCall, PendingCalls } from '../pending-calls.ts';
+import type { ServerStats } from '../server-stats.ts';
 import type { ServerTransport, TransportEvents, UpstreamCall } from '../transport.ts';
 import {
   type ChildExit,
@@ -22,7 +23,8 @@ import { LineSplitter } from './line-splitter.ts';
 import { OutputSampler } from './output-sample.ts';
 import { prepareLaunch } from './prepare-launch.ts';
 import { StderrLog } from './stderr-log.ts';
-import { type InboxStats, StdioInbox } from './stdio-inbox.ts';
+import { StdioInbox } from './stdio-inbox.ts';
+import type { StdioStats } from './stdio-stats.ts';
 import { type QueuedFrame, WriteQueue } from './write-queue.ts';
 
 export interface StdioTimings extends StopTimings {
@@ -43,10 +45,7 @@ export interface StdioTransportOptions {
   readonly guardian?: Guardian | undefined;
   /** Once it aborts, nothing is waited for any longer than it must. */
   readonly hurry?: AbortSignal | undefined;
-}
-
-export interface StdioStats extends InboxStats {
-  readonly stderrLines: number;
+  readonly stats?: ServerStats | undefined;
 }
 
 const DROP_LOG_EVERY_MS = 60_000;
@@ -68,7 +67,8 @@ export async function startStdioTransport(
   config: StdioServerConfig,
   options: StdioTransportOptions,
 ): Promise<StdioTransport> {
-  const { events, logger, budget, signal, timings: changed, personal = false, guardian, hurry } = options;
+  const { events, logger, budget, signal, timings: changed, personal = false } = options;
+  const { guardian, hurry, stats } = options;
   const timings = { ...TIMINGS, ...changed };
   const { launch, cleanUp } = await prepareLaunch(config, { personal, guardian });
   try {
@@ -79,6 +79,7 @@ export async function startStdioTransport(
       logger: logger.child({ server: config.slug, pid: child.pid }),
       outputDrainMs: timings.outputDrainMs,
       cleanUp,
+      stats,
     });
   } catch (thrown) {
     await cleanUp();
@@ -93,6 +94,7 @@ interface Wire {
   readonly outputDrainMs: number;
   /** Once nothing is left of the process. */
   cleanUp(): Promise<void>;
+  readonly stats?: ServerStats | undefined;
 }
 
 export class StdioTransport implements ServerTransport {
@@ -117,6 +119,7 @@ export class StdioTransport implements ServerTransport {
   #dropped = 0;
   #dropLoggedAt = Number.NEGATIVE_INFINITY;
   #stopped: Promise<void> | undefined;
+  readonly #untrack: (() => void) | undefined;
 
   constructor(child: ChildProcess, config: StdioServerConfig, wire: Wire) {
     const { events, logger, budget } = wire;
@@ -138,6 +141,7 @@ export class StdioTransport implements ServerTransport {
         this.#breach('message-too-large', `it sent a message over ${config.maxMessageBytes} bytes`),
     });
     this.firstOutput = this.#listen();
+    this.#untrack = wire.stats?.track(this);
   }
 
   /** False as soon as it takes no more calls; what the process said before its end may still be on its way. */
@@ -146,7 +150,9 @@ export class StdioTransport implements ServerTransport {
   }
 
   get stats(): StdioStats {
-    return { ...this.#inbox.stats, stderrLines: this.#stderr.lines };
+    const { waits: queueWaits, waitedMs: queueWaitMs } = this.#slots.stats;
+    const queued = this.#slots.waiting;
+    return { ...this.#inbox.stats, stderrLines: this.#stderr.lines, queued, queueWaits, queueWaitMs };
   }
 
   /** The last few kilobytes of stderr, masked: for the log, never for a client. */
@@ -220,6 +226,7 @@ export class StdioTransport implements ServerTransport {
 
   async #awaitExit(): Promise<void> {
     this.#exit = await this.#child.exited;
+    this.#wire.stats?.exited(this.#exit);
     await this.#windDown('it ended');
   }
 
@@ -307,6 +314,7 @@ export class StdioTransport implements ServerTransport {
   async #stop(atOnce: boolean): Promise<void> {
     const gone = await this.#child.stop({ atOnce });
     await this.#wire.cleanUp();
+    this.#untrack?.();
     if (!gone) this.#wire.logger.error('something of the process group of a server could not be killed');
   }
 
