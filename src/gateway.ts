@@ -94,9 +94,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       servers: Object.fromEntries(
         [...servers].map(([slug, server]) => [
           slug,
-          { ...server.status(), ...shapes.of(slug).findings.status() },
+          {
+            ...server.status(),
+            ...shapes.of(slug).findings.status(),
+            missingLists: lasting.lists.statusOf(server),
+          },
         ]),
       ),
+      withheldNames: lasting.withheld.status(),
     };
   }
 

@@ -11,7 +11,7 @@ export async function carrySubscription(carried: CarriedCall): Promise<'ok' | 'e
   const uri = request.params?.uri;
   if (session === undefined) throw new GatewayError('session-missing');
   if (typeof uri !== 'string') throw new GatewayError('params-invalid', { text: 'uri must be a string' });
-  const { subscriptions } = session;
+  const subscriptions = session.subscriptionsOf(server.slug);
   subscriptions.bind({
     // The one at hand may be gone by the time that its stream has to be opened again.
     async findLink() {
@@ -21,7 +21,7 @@ export async function carrySubscription(carried: CarriedCall): Promise<'ok' | 'e
     },
     ended: session.ended.signal,
     info: client.info,
-    deliver: (message) => session.deliver(message),
+    deliver: (message) => session.deliver(server.slug, message),
   });
   const agreed =
     request.method === 'resources/subscribe'

@@ -56,6 +56,7 @@ export async function chooseLink(
       onUnsolicited: (message, link) => onPrincipalMessage(message, link, linkOwner(server, key)),
     });
   }
+  session.servers.add(server);
   return server.ownLink({
     key: sessionLinkKey(session),
     caller,

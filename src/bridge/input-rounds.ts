@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../errors.ts';
+import { ownAnswer, publishQuestion } from '../federation/public-messages.ts';
 import type { JsonRpcErrorObject, JsonRpcOutcome } from '../protocol/json-rpc.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import { startDeadline } from '../servers/call-deadline.ts';
@@ -101,11 +102,14 @@ async function askOne(carried: CarriedCall, question: Question, signal: AbortSig
       text: "The server asks for something that the client's protocol revision has no words for",
     });
   }
-  const outcome = await client.session.askAndWait(method, asked.params, {
+  const names = client.session.namesOf(server.slug);
+  const params = names === undefined ? asked.params : publishQuestion(method, asked.params, names);
+  const outcome = await client.session.askAndWait(method, params, {
     stream: sessionCall.stream,
     signal,
   });
-  return asked.readResult(resultOf(method, outcome));
+  const result = asked.readResult(resultOf(method, outcome));
+  return names === undefined ? result : ownAnswer(result, names);
 }
 
 function resultOf(method: string, outcome: JsonRpcOutcome): JsonObject {

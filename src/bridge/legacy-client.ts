@@ -3,7 +3,7 @@
 
 import { GatewayError } from '../errors.ts';
 import { META } from '../protocol/era.ts';
-import { isJsonObject, type JsonObject, type JsonValue, writeJson } from '../protocol/json-text.ts';
+import { isJsonObject, type JsonObject, writeJson } from '../protocol/json-text.ts';
 import { crossedCapabilities } from './client-features.ts';
 import type { Crossing, CrossingContext } from './crossing.ts';
 import { legacyContent } from './legacy-content.ts';
@@ -60,11 +60,19 @@ function legacyToolResult(result: JsonObject): JsonObject {
 
 function legacyToolList(result: JsonObject): JsonObject {
   if (!Array.isArray(result.tools)) return result;
-  return { ...result, tools: result.tools.map(legacyTool) };
+  return { ...result, tools: result.tools.map((tool) => (isJsonObject(tool) ? legacyTool(tool) : tool)) };
 }
 
-function legacyTool(tool: JsonValue): JsonValue {
-  if (!isJsonObject(tool)) return tool;
+const LEGACY_TOOLS = new WeakMap<readonly JsonObject[], readonly JsonObject[]>();
+
+/** Tools of a modern server as a legacy client is to see them. The same array for the same tools. */
+export function toolsForLegacyClient(tools: readonly JsonObject[]): readonly JsonObject[] {
+  const known = LEGACY_TOOLS.get(tools) ?? tools.map(legacyTool);
+  LEGACY_TOOLS.set(tools, known);
+  return known;
+}
+
+function legacyTool(tool: JsonObject): JsonObject {
   const { outputSchema, ...rest } = tool;
   return isJsonObject(outputSchema) && outputSchema.type === 'object' ? tool : rest;
 }

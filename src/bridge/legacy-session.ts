@@ -1,6 +1,8 @@
 // One legacy session at run time: its calls in flight, its streams, the questions that servers have asked its client,
 // and the link that is its own. The record of it (state/session-store) outlives the process one day; this does not.
 import { GatewayError } from '../errors.ts';
+import { viewNames } from '../federation/merged-list.ts';
+import type { ViewNames } from '../federation/public-messages.ts';
 import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import {
   type JsonRpcId,
@@ -11,13 +13,17 @@ import {
 } from '../protocol/json-rpc.ts';
 import { type JsonObject, readJson } from '../protocol/json-text.ts';
 import type { CallDeadline } from '../servers/call-deadline.ts';
+import type { Server } from '../servers/server.ts';
 import type { BufferBudget } from '../state/buffer-budget.ts';
 import type { SessionRecord } from '../state/session-store.ts';
 import type { CallOutput, StreamSink } from './call-output.ts';
+import { CoalescedChanges } from './coalesced-changes.ts';
 import { OpenQuestions, type QuestionOrigin, type ServerQuestion } from './open-questions.ts';
+import { publicMessage } from './public-output.ts';
+import type { SealedState } from './sealed-state.ts';
 import { type EventStream, type ReplayLimits, SessionStreams } from './session-streams.ts';
 import { SessionSubscriptions } from './session-subscriptions.ts';
-import type { SessionTasks } from './session-tasks.ts';
+import { SessionTasks } from './session-tasks.ts';
 import { WaitingQuestions } from './waiting-questions.ts';
 
 /** One call of the client, as long as it runs. */
@@ -40,7 +46,7 @@ export interface LegacySessionOptions {
   readonly budget: BufferBudget;
   /** How long a question that names no call waits for a stream that it could go out on. */
   readonly questionPatienceMs: number;
-  readonly tasks: SessionTasks;
+  readonly state: SealedState;
 }
 
 /** A server that asks without end must not fill the gateway. */
@@ -56,17 +62,25 @@ export class LegacySession {
   readonly record: SessionRecord;
   readonly streams: SessionStreams;
   readonly questions = new OpenQuestions();
-  /** Its resource subscriptions on a modern server; a legacy server keeps them itself, with the session's link. */
-  readonly subscriptions = new SessionSubscriptions();
   /** False until `notifications/initialized`: no request and no list change goes out before (F15). */
   initialized = false;
   logLevel: string | undefined;
   /** Its server is another one now, which knows nothing of it: calls in flight come to their end, new ones are refused. */
   leaving = false;
-  readonly tasks: SessionTasks;
+  /** The servers on which it may have a link of its own. */
+  readonly servers = new Set<Server>();
+  /**
+   * The servers of its view by slug, as far as its caller may use them; undefined where the view is one server's and
+   * speaks its words. The newest request decides.
+   */
+  viewServers: ReadonlySet<string> | undefined;
   /** Aborts at the session's end, whatever ended it. */
   readonly ended = new AbortController();
   readonly #waiting: WaitingQuestions;
+  readonly #state: SealedState;
+  readonly #tasks = new Map<string, SessionTasks>();
+  readonly #subscriptions = new Map<string, SessionSubscriptions>();
+  readonly #changes = new CoalescedChanges((method) => this.#tellChange(method));
   readonly #calls = new Set<SessionCall>();
   /** What belongs to no call; held, bounded, while no GET stream is open. */
   readonly #standalone: EventStream;
@@ -74,11 +88,11 @@ export class LegacySession {
   constructor(
     key: string,
     record: SessionRecord,
-    { questionPatienceMs, replay, budget, tasks }: LegacySessionOptions,
+    { questionPatienceMs, replay, budget, state }: LegacySessionOptions,
   ) {
     this.key = key;
     this.record = record;
-    this.tasks = tasks;
+    this.#state = state;
     this.streams = new SessionStreams(replay, budget);
     this.#waiting = new WaitingQuestions(questionPatienceMs);
     this.#standalone = this.streams.open({ holds: true });
@@ -94,6 +108,26 @@ export class LegacySession {
 
   get calling(): boolean {
     return this.#calls.size > 0;
+  }
+
+  /** The ids of one server's tasks. */
+  tasksOf(server: string): SessionTasks {
+    const { principal } = this.record;
+    const tasks = this.#tasks.get(server) ?? new SessionTasks(this.#state, { principal, server });
+    this.#tasks.set(server, tasks);
+    return tasks;
+  }
+
+  /** Its resource subscriptions on a modern server; a legacy server keeps them itself, with the session's link. */
+  subscriptionsOf(server: string): SessionSubscriptions {
+    const subscriptions = this.#subscriptions.get(server) ?? new SessionSubscriptions();
+    this.#subscriptions.set(server, subscriptions);
+    return subscriptions;
+  }
+
+  /** How a server's messages are to be told; undefined where they go out as they are. */
+  namesOf(server: string): ViewNames | undefined {
+    return this.viewServers === undefined ? undefined : viewNames(server);
   }
 
   startCall(idText: string, mayAsk: boolean, stream: EventStream): SessionCall {
@@ -148,15 +182,25 @@ export class LegacySession {
     call?.controller.abort(new ClientCancelled(reason ?? 'cancelled by the client'));
   }
 
-  /** A message of the session's own link that names no call: the sole open call's stream, else the GET stream. */
-  deliver(message: JsonRpcNotification): void {
-    if (!this.initialized && message.method.endsWith('list_changed')) return;
+  /** A message of a server, or of Portico itself, that names no call: the sole open call's stream, else the GET stream. */
+  deliver(server: string | undefined, said: JsonRpcNotification): void {
+    const names = server === undefined ? undefined : this.namesOf(server);
+    const message = names === undefined ? said : publicMessage(said, names);
+    if (message.method.endsWith('list_changed')) {
+      if (this.viewServers !== undefined) this.#changes.note(message.method);
+      else if (this.initialized) void this.#standalone.send(message);
+      return;
+    }
     // Progress that its wire ties to no call carries a token of ours, which means nothing to the client (F22).
     if (message.method === 'notifications/progress') return;
     const sole = this.#calls.size === 1 ? [...this.#calls][0] : undefined;
     const stream =
       message.method === 'notifications/message' && sole !== undefined ? sole.stream : this.#standalone;
     void stream.send(message);
+  }
+
+  #tellChange(method: string): void {
+    if (this.initialized) void this.#standalone.send({ jsonrpc: '2.0', method });
   }
 
   /**
@@ -252,7 +296,7 @@ export class LegacySession {
 
   /** The client answered; an answer to a question that is no longer open is dropped (DESIGN 2.4). */
   answer(id: JsonRpcId, outcome: JsonRpcOutcome): void {
-    const stream = this.questions.answer(id, this.tasks.fromClient(outcome));
+    const stream = this.questions.answer(id, outcome);
     if (stream !== undefined) this.#extendClockOf(stream);
   }
 
@@ -263,6 +307,7 @@ export class LegacySession {
     this.ended.abort(over);
     for (const call of this.#calls) call.controller.abort(over);
     this.#waiting.close();
+    this.#changes.close();
     this.questions.refuseAll({ code: METHOD_NOT_FOUND, message: 'The client is gone' });
     this.streams.close();
   }

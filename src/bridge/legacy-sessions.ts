@@ -1,19 +1,16 @@
 // All legacy sessions that run here: the store says which exist, this holds what is live of them. A session that
 // ends, however it ends, leaves nothing behind: neither stream, question nor link (F04).
 import { GatewayError } from '../errors.ts';
-import { promisedListChanges } from '../protocol/list-changes.ts';
+import { LIST_CHANGES, promisedListChanges } from '../protocol/list-changes.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import type { SessionRecord, SessionStore } from '../state/session-store.ts';
 import { sessionLinkKey } from './choose-link.ts';
 import { announcedChange } from './heard-messages.ts';
 import { LegacySession, type LegacySessionOptions } from './legacy-session.ts';
-import type { SealedState } from './sealed-state.ts';
-import { SessionTasks } from './session-tasks.ts';
 
-export interface LegacySessionsOptions extends Omit<LegacySessionOptions, 'tasks'> {
+export interface LegacySessionsOptions extends LegacySessionOptions {
   readonly idleTimeoutMs: number;
-  readonly state: SealedState;
 }
 
 export class LegacySessions {
@@ -43,22 +40,33 @@ export class LegacySessions {
   }
 
   /**
-   * Opens a session on one server.
+   * Opens a session.
    *
+   * @param sole the one server of its view; undefined where the view is of several
    * @returns its id, for the client alone
    * @throws GatewayError no-capacity, draining
    */
-  async open(record: SessionRecord, server: Server): Promise<{ id: string; session: LegacySession }> {
+  async open(
+    record: SessionRecord,
+    sole: Server | undefined,
+  ): Promise<{ id: string; session: LegacySession }> {
     const { id, key } = await this.#store.create(record);
     if (this.#closed) {
       await this.#store.end(key);
       throw new GatewayError('draining');
     }
-    const { principal } = record;
-    const tasks = new SessionTasks(this.#options.state, { principal, server: server.slug });
-    const session = new LegacySession(key, record, { ...this.#options, tasks });
-    this.#live.set(session.key, { session, server, stop: follow(session, server) });
+    const session = new LegacySession(key, record, this.#options);
+    this.#live.set(session.key, { session, sole, stop: follow(session, sole) });
     return { id, session };
+  }
+
+  /** What a server lists has changed, for everyone or one person: sessions whose view has it among others hear of it. */
+  tellListChanged(server: Server, method: string, person: string | undefined): void {
+    for (const { session, sole } of this.#live.values()) {
+      if (person !== undefined && session.record.principal !== person) continue;
+      const hears = session.viewServers?.has(server.slug) ?? sole === undefined;
+      if (hears) deliverShared(session, server, { jsonrpc: '2.0', method });
+    }
   }
 
   /** The session of that id, if it belongs to that principal and that view; else as if it did not exist (F05). */
@@ -72,29 +80,32 @@ export class LegacySessions {
 
   /** Word that lists may have changed, for sessions of the views that it concerns, as far as their servers promise it. */
   announce(concerns: (view: string | undefined) => boolean): void {
-    for (const { session, server } of this.#live.values()) {
+    for (const { session, sole } of this.#live.values()) {
       if (!concerns(session.record.view)) continue;
-      for (const { method } of promisedListChanges(server.lastPeer?.capabilities ?? {})) {
-        session.deliver(announcedChange(method));
-      }
+      // A view of several promises word of every kind.
+      const changes =
+        sole === undefined ? LIST_CHANGES : promisedListChanges(sole.lastPeer?.capabilities ?? {});
+      for (const { method } of changes) session.deliver(sole?.slug, announcedChange(method));
     }
   }
 
   /**
-   * Servers have been replaced. A session of which the one before knew nothing goes on at the next; another one ends,
-   * once its calls are over, and its client begins a new one.
+   * Servers have been replaced. A session of one server, of which the one before knew nothing, goes on at the next;
+   * another one ends, once its calls are over, and its client begins a new one. A session of several goes on with those
+   * that there are.
    */
   moveTo(successorOf: (server: Server) => Server | undefined): void {
     for (const live of this.#live.values()) {
-      const { session, server, stop } = live;
-      const successor = successorOf(server);
-      if (successor === server || session.leaving) continue;
-      if (successor === undefined || isKnownTo(server, session)) {
+      const { session, sole, stop } = live;
+      if (sole === undefined || session.leaving) continue;
+      const successor = successorOf(sole);
+      if (successor === sole) continue;
+      if (successor === undefined || isKnownTo(sole, session)) {
         this.#letGo(session);
         continue;
       }
       stop();
-      live.server = successor;
+      live.sole = successor;
       live.stop = follow(session, successor);
     }
   }
@@ -117,8 +128,11 @@ export class LegacySessions {
     this.#live.delete(key);
     live.session.end();
     live.stop();
-    const releasing = live.server
-      .releaseOwnLink(sessionLinkKey(live.session))
+    const links = [...live.session.servers].map((server) =>
+      server.releaseOwnLink(sessionLinkKey(live.session)),
+    );
+    const releasing: Promise<void> = Promise.all(links)
+      .then(() => undefined)
       .finally(() => this.#releasing.delete(releasing));
     this.#releasing.add(releasing);
   }
@@ -146,12 +160,14 @@ export class LegacySessions {
 
 interface LiveSession {
   readonly session: LegacySession;
-  server: Server;
+  /** Undefined where its view is of several servers. */
+  sole: Server | undefined;
   /** Ends the hearing of what its server says to all. */
   stop: () => void;
 }
 
-function follow(session: LegacySession, server: Server): () => void {
+function follow(session: LegacySession, server: Server | undefined): () => void {
+  if (server === undefined) return () => {};
   const { principal } = session.record;
   return server.onSharedMessage((message) => deliverShared(session, server, message), principal);
 }
@@ -162,7 +178,7 @@ function isKnownTo(server: Server, session: LegacySession): boolean {
   const isShared = peer !== undefined && server.isolationFor(peer) === 'shared';
   return (
     server.peekOwnLink(sessionLinkKey(session)) !== undefined ||
-    session.subscriptions.size > 0 ||
+    session.subscriptionsOf(server.slug).size > 0 ||
     (session.calling && !isShared)
   );
 }
@@ -170,5 +186,5 @@ function isKnownTo(server: Server, session: LegacySession): boolean {
 /** A change that is true for everyone; a session with a link of its own hears it from there. */
 function deliverShared(session: LegacySession, server: Server, message: ServerMessage): void {
   if ('id' in message || server.peekOwnLink(sessionLinkKey(session)) !== undefined) return;
-  if (message.method.endsWith('/list_changed')) session.deliver(message);
+  if (message.method.endsWith('/list_changed')) session.deliver(server.slug, message);
 }

@@ -73,6 +73,11 @@ export class OpenQuestions {
     for (const id of [...this.#open.keys()]) this.answer(id, { error });
   }
 
+  /** Whether an answer is owed to `origin`. */
+  has(origin: QuestionOrigin): boolean {
+    return [...this.#open.values()].some((question) => question.origin === origin);
+  }
+
   get size(): number {
     return this.#open.size;
   }

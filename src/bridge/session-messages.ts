@@ -2,9 +2,11 @@
 // no call. Only the session's own link may do either.
 
 import type { ServerConfig } from '../config/config.ts';
+import { ownAnswer } from '../federation/public-messages.ts';
 import type { ClientNotification } from '../protocol/client-message.ts';
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import { type JsonRpcRequest, readId } from '../protocol/json-rpc.ts';
+import type { JsonObject } from '../protocol/json-text.ts';
 import { answerFixedRoots } from '../servers/fixed-roots.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
@@ -13,6 +15,7 @@ import { sessionLinkKey } from './choose-link.ts';
 import { declaredCapabilities, missingCapability } from './client-features.ts';
 import { questionIn } from './legacy-content.ts';
 import type { LegacySession } from './legacy-session.ts';
+import { publicMessage } from './public-output.ts';
 import { relatedTask } from './related-task.ts';
 import type { EventStream } from './session-streams.ts';
 
@@ -29,18 +32,19 @@ export function relayToSession(
     relayQuestion(session, message, { link, server, stream });
   } else if (message.method === 'notifications/cancelled') {
     session.withdraw(message, link);
-  } else if (stream !== undefined) {
-    void stream.send(session.tasks.toClient(message));
   } else {
-    session.deliver(session.tasks.toClient(message));
+    session.deliver(server.slug, session.tasksOf(server.slug).toClient(message));
   }
 }
 
-/** A notification of the client: about its own calls it is heeded here, the rest is for the session's own link. */
+/**
+ * A notification of the client: about its own calls it is heeded here, the rest is for the session's own links. On a
+ * view of several servers, who is told of progress is who waits for an answer.
+ */
 export function relayClientNotification(
   session: LegacySession,
   message: ClientNotification,
-  server: Server,
+  servers: readonly Server[],
 ): void {
   if (message.method === 'notifications/initialized') {
     session.initialized = true;
@@ -49,15 +53,23 @@ export function relayClientNotification(
     const id = readId(requestId);
     if (id !== undefined) session.cancel(id.idText, typeof reason === 'string' ? reason : undefined);
   } else {
-    const link = server.peekOwnLink(sessionLinkKey(session));
-    const { method, params } = message;
-    const isRoots = method === 'notifications/roots/list_changed';
-    // A modern server knows no notifications of clients.
-    if (link?.peer.era !== 'legacy' || (isRoots && server.config.client.roots !== 'allow')) return;
-    // Should it not arrive, the server is down or refuses us, which the next request shows.
-    const opened = params === undefined ? {} : { params: session.tasks.opened(params) };
-    link.notify({ jsonrpc: '2.0', method, ...opened }).catch(() => {});
+    for (const server of servers) relayToServer(session, message, server);
   }
+}
+
+function relayToServer(session: LegacySession, { method, params }: ClientNotification, server: Server): void {
+  const link = server.peekOwnLink(sessionLinkKey(session));
+  const isRoots = method === 'notifications/roots/list_changed';
+  // A modern server knows no notifications of clients.
+  if (link?.peer.era !== 'legacy' || (isRoots && server.config.client.roots !== 'allow')) return;
+  const isOneOfSeveral = session.viewServers !== undefined;
+  if (isOneOfSeveral && !isRoots) {
+    const waits = session.questions.has(link);
+    if (method !== 'notifications/progress' || !waits) return;
+  }
+  // Should it not arrive, the server is down or refuses us, which the next request shows.
+  const opened = params === undefined ? {} : { params: session.tasksOf(server.slug).opened(params) };
+  link.notify({ jsonrpc: '2.0', method, ...opened }).catch(() => {});
 }
 
 function relayQuestion(
@@ -84,6 +96,16 @@ function relayQuestion(
     return;
   }
   const { params, readResult } = asked;
-  const request = session.tasks.toClient(params === undefined ? question : { ...question, params });
-  session.ask({ request, readResult, task: relatedTask(question) }, link, { stream, refuse });
+  const tasks = session.tasksOf(server.slug);
+  const names = session.namesOf(server.slug);
+  const known = tasks.toClient(params === undefined ? question : { ...question, params });
+  const told = {
+    request: names === undefined ? known : publicMessage(known, names),
+    task: relatedTask(question),
+    readResult(result: JsonObject) {
+      const own = names === undefined ? result : ownAnswer(result, names);
+      return tasks.opened(readResult(own));
+    },
+  };
+  session.ask(told, link, { stream, refuse });
 }

@@ -42,6 +42,24 @@ export function visibleError(
   return isReplaced ? resourceNotFound(era, uri) : error;
 }
 
+/** What callers see of the entries of a list, for as long as both are what they are. */
+const SEEN = new WeakMap<readonly JsonObject[], WeakMap<ServerAccess, readonly JsonObject[]>>();
+
+/** The entries that a caller sees of the list of `method`. The same array for the same entries and caller. */
+export function visibleOf(
+  method: string,
+  entries: readonly JsonObject[],
+  access: ServerAccess,
+): readonly JsonObject[] {
+  const list = Object.hasOwn(LISTS, method) ? LISTS[method] : undefined;
+  if (access.whole || list === undefined) return entries;
+  const byAccess = SEEN.get(entries) ?? new WeakMap<ServerAccess, readonly JsonObject[]>();
+  SEEN.set(entries, byAccess);
+  const seen = byAccess.get(access) ?? entries.filter((entry) => list.isVisible(entry, access));
+  byAccess.set(access, seen);
+  return seen;
+}
+
 function visibleEntries(
   entries: JsonValue | undefined,
   list: VisibleList,

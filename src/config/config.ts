@@ -139,7 +139,7 @@ export interface GatewayConfig {
   readonly parked: { readonly timeoutMs: number; readonly max: number; readonly maxPerPrincipal: number };
   /** auto: with one server, names and URIs on `/mcp` are that server's own. */
   readonly names: 'auto' | 'prefixed';
-  readonly lists: { readonly timeoutMs: number; readonly ttlMs: number };
+  readonly lists: { readonly timeoutMs: number; readonly staleForMs: number; readonly ttlMs: number };
   /** Targets by the name of their set, whose view is /mcp/~NAME. */
   readonly toolsets: Readonly<Record<string, readonly string[]>>;
   readonly outbound: {

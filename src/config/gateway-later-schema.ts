@@ -1,17 +1,14 @@
 // Keys of `gateway` whose capability is not built yet: their shape is promised, their use refused.
-import { choice, integer, LATER, later, section, text } from './schema-kinds.ts';
+import { choice, integer, later, section, text } from './schema-kinds.ts';
 
 const secretText = (description: string) => text({ description, secret: true });
 
-const namesSchema = Object.assign(
-  choice(['auto', 'prefixed'], {
-    description:
-      'Names of tools and prompts on /mcp. auto: untouched while one server is configured. prefixed (not available ' +
-      'yet): always with the prefix of their server.',
-    default: 'auto',
-  }),
-  { [LATER]: ['prefixed'] },
-);
+const namesSchema = choice(['auto', 'prefixed'], {
+  description:
+    'Names of tools and prompts on /mcp. auto: untouched while one server is configured, else with the prefix of their ' +
+    'server. prefixed: always with it.',
+  default: 'auto',
+});
 
 export const laterGatewayKeys = {
   names: namesSchema,

@@ -11,7 +11,6 @@ import {
   duration,
   flag,
   integer,
-  later,
   list,
   map,
   section,
@@ -198,16 +197,17 @@ const stateKeys = {
   lists: standingSection(
     {
       timeout: duration({
-        description: 'How long `initialize` and `server/discover` wait for a server that is still starting.',
+        description:
+          'How long `initialize`, `server/discover` and the lists of several servers wait for one that is starting or slow.',
         default: '10s',
       }),
-      staleFor: later(
-        duration({
-          description: 'How long the last known list of a server that is down is still shown.',
-          default: '5m',
-          zero: true,
-        }),
-      ),
+      staleFor: duration({
+        description:
+          'How long the last known list of a server that is down still counts on a view of several; then its things ' +
+          'are absent.',
+        default: '5m',
+        zero: true,
+      }),
       ttl: duration({
         description: 'How long clients are told that they may keep a list.',
         default: '30s',

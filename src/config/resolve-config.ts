@@ -152,6 +152,7 @@ function resolveGateway(section: GatewaySection, { folder, pem }: Surroundings):
     names: section.names,
     lists: {
       timeoutMs: milliseconds(lists.timeout),
+      staleForMs: milliseconds(lists.staleFor),
       ttlMs: milliseconds(lists.ttl),
     },
     toolsets: { ...section.toolsets },

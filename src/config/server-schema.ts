@@ -143,6 +143,15 @@ const linkKeys = {
     default: 'auto',
   }),
   client: clientSchema,
+  prefix: Type.Optional(
+    text({
+      description:
+        'What stands before its tool and prompt names where several servers are served as one, with two underscores ' +
+        'between; "" for nothing. Danger: a name that two servers then claim is withheld. Default: the slug of its name.',
+      pattern: '^[A-Za-z0-9_-]{0,32}$',
+      words: 'at most 32 letters, digits, _ or -',
+    }),
+  ),
 };
 
 const boundKeys = {
@@ -247,15 +256,6 @@ const hostingKeys = {
 };
 
 const laterKeys = {
-  prefix: later(
-    text({
-      description:
-        'What stands before its tool and prompt names where several servers are served as one; "" for nothing. ' +
-        'Default: the slug of its name.',
-      pattern: '^[A-Za-z0-9_-]{0,32}$',
-      words: 'at most 32 letters, digits, _ or -',
-    }),
-  ),
   auth: later(serverAuthSchema),
 };
 

@@ -74,15 +74,22 @@ export function publishNotification(
   );
 }
 
-/** Params of a question of the server to its client: content stands in what a model is to go on from. */
+/**
+ * Params of a question of the server to its client, who is told which server asks. Content stands in what a model is to
+ * go on from; what other servers said to the model is no business of this one's.
+ */
 export function publishQuestion(
   method: string,
   params: JsonObject | undefined,
   names: ViewNames,
 ): JsonObject | undefined {
-  if (params === undefined || method !== 'sampling/createMessage') return params;
+  if (params === undefined) return undefined;
+  const sign = (text: string) => `[${names.server}] ${text}`;
+  if (method === 'elicitation/create') return withText(params, 'message', sign);
+  if (method !== 'sampling/createMessage') return params;
   const content = oneOrEach(contentChange(toPublicUri(names)));
-  return withEach(params, 'messages', (message) => changeMember(message, 'content', content));
+  const published = withEach(params, 'messages', (message) => changeMember(message, 'content', content));
+  return withMember(withFirstText(published, sign), 'includeContext', () => 'none');
 }
 
 /**
@@ -123,6 +130,17 @@ export function ownParams(
 export function ownAnswer(result: JsonObject, names: ViewNames): JsonObject {
   const uri = toOwnUri(names);
   return withMember(result, 'content', oneOrEach(contentChange(uri, deepOwn(names))));
+}
+
+/** Of the messages of a sampling. */
+function withFirstText(params: JsonObject, change: (text: string) => string): JsonObject {
+  let isDone = false;
+  const inBlock: Change = (block) => {
+    if (isDone || !isJsonObject(block) || block.type !== 'text') return block;
+    isDone = true;
+    return withText(block, 'text', change);
+  };
+  return withEach(params, 'messages', (message) => changeMember(message, 'content', oneOrEach(inBlock)));
 }
 
 function ownCompletion(params: JsonObject, names: ViewNames): JsonObject {

@@ -86,6 +86,11 @@ export function publicNameOf(prefix: string | undefined, name: string): string {
   return `${kept}_${hashOf(prefix, name)}`;
 }
 
+/** Whether a server with that prefix could have a thing of that public name: who to ask, not who has it. */
+export function couldBePublicName(prefix: string, publicName: string): boolean {
+  return prefix === '' || publicName.startsWith(prefix + SEPARATOR);
+}
+
 /** Half of a character is not text: it would be another name once it has been written as UTF-8. */
 function isName(name: unknown): name is string {
   return typeof name === 'string' && name !== '' && name.isWellFormed();

@@ -8,7 +8,7 @@ import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import { withinTime } from '../servers/within-time.ts';
 
-export type CatalogueKind = 'tools' | 'prompts' | 'templates';
+export type CatalogueKind = 'tools' | 'prompts' | 'resources' | 'templates';
 export type TargetTable = ReadonlyMap<string, JsonObject>;
 
 /** A server that pages for ever, or in a circle, must not keep us busy (F27). */
@@ -20,16 +20,17 @@ const LOAD_TIMEOUT_MS = 30_000;
 const MAX_TABLES = 64;
 
 /** How each kind is listed, where its entries stand, and what they are named by. */
-const LISTS = {
+export const LISTS = {
   tools: { method: 'tools/list', member: 'tools', name: 'name' },
   prompts: { method: 'prompts/list', member: 'prompts', name: 'name' },
+  resources: { method: 'resources/list', member: 'resources', name: 'uri' },
   templates: { method: 'resources/templates/list', member: 'resourceTemplates', name: 'uriTemplate' },
 } as const satisfies Record<CatalogueKind, object>;
 /** What a `list_changed` notification speaks of. */
-const CHANGED: Readonly<Record<string, CatalogueKind>> = {
-  'notifications/tools/list_changed': 'tools',
-  'notifications/prompts/list_changed': 'prompts',
-  'notifications/resources/list_changed': 'templates',
+const CHANGED: Readonly<Record<string, readonly CatalogueKind[]>> = {
+  'notifications/tools/list_changed': ['tools'],
+  'notifications/prompts/list_changed': ['prompts'],
+  'notifications/resources/list_changed': ['resources', 'templates'],
 };
 
 export interface TableOptions {
@@ -43,14 +44,29 @@ export interface FindOptions extends TableOptions {
   isThere?(definition: JsonObject, table: TargetTable): boolean;
 }
 
+/** All that a server lists of one kind. */
+export interface Listing {
+  /** By name, in the server's order. */
+  readonly table: TargetTable;
+  readonly entries: readonly JsonObject[];
+  /** How long the server says that it may be kept; the shortest of its pages. */
+  readonly ttlMs: number | undefined;
+}
+
+/** Hears of changes that are true for everyone, or for one person; what was known of the list is forgotten by then. */
+export type ListChangeListener = (server: Server, method: string, person: string | undefined) => void;
+
 interface LoadedTable {
   readonly kind: CatalogueKind;
   readonly loadedAt: number;
-  readonly table: Promise<TargetTable>;
+  readonly listing: Promise<Listing>;
+  /** Set once it is there. */
+  settled: Listing | undefined;
 }
 
 export class ServerCatalogue {
   readonly #tables = new WeakMap<ServerLink, Map<string, LoadedTable>>();
+  readonly #listeners = new Set<ListChangeListener>();
 
   /**
    * The definition of a tool, prompt or template on that link, or undefined. A miss lists again, once for everyone who
@@ -70,10 +86,43 @@ export class ServerCatalogue {
       return found === undefined || isThere?.(found, table) === false ? undefined : found;
     };
     const loaded = this.#load(link, kind, clientCapabilities);
-    const found = lookUp(await withinTime(loaded.table, LOAD_TIMEOUT_MS, signal));
+    const found = lookUp((await withinTime(loaded.listing, LOAD_TIMEOUT_MS, signal)).table);
     if (found !== undefined || performance.now() - loaded.loadedAt < REFRESH_AFTER_MS) return found;
     this.#forget(link, loaded);
     return lookUp(await this.table(link, kind, { signal, clientCapabilities }));
+  }
+
+  /**
+   * All of one kind on that link, asked for where it is not known.
+   *
+   * @throws GatewayError when the server cannot be asked
+   */
+  async list(link: ServerLink, kind: CatalogueKind, clientCapabilities: JsonObject): Promise<Listing> {
+    const loaded = this.#load(link, kind, clientCapabilities);
+    const never = new AbortController().signal;
+    try {
+      return await withinTime(loaded.listing, LOAD_TIMEOUT_MS, never);
+    } catch (thrown) {
+      // One that hangs is not what the next one should wait for.
+      this.#forget(link, loaded);
+      throw thrown;
+    }
+  }
+
+  /** What is known, if nothing was heard of a change since. */
+  current(link: ServerLink, kind: CatalogueKind, clientCapabilities: JsonObject): Listing | undefined {
+    return this.#tables.get(link)?.get(tableKey(kind, clientCapabilities))?.settled;
+  }
+
+  /** Returns the way to stop. */
+  onListChanged(listener: ListChangeListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** What a server lists is not what it was, for everyone or for one person. */
+  tell(server: Server, method: string, person?: string): void {
+    for (const listener of this.#listeners) listener(server, method, person);
   }
 
   /**
@@ -81,17 +130,21 @@ export class ServerCatalogue {
    *
    * @throws GatewayError when the server cannot be asked
    */
-  table(
+  async table(
     link: ServerLink,
     kind: CatalogueKind,
     { signal, clientCapabilities = {} }: TableOptions,
   ): Promise<TargetTable> {
-    return withinTime(this.#load(link, kind, clientCapabilities).table, LOAD_TIMEOUT_MS, signal);
+    const { listing } = this.#load(link, kind, clientCapabilities);
+    return (await withinTime(listing, LOAD_TIMEOUT_MS, signal)).table;
   }
 
   /** Keeps the tables of a server's catalogue links in step with what it says. */
   follow(server: Server): void {
-    server.onCatalogueMessage((message, link) => this.noteListChanged(link, message.method));
+    server.onCatalogueMessage(({ method }, link, person) => {
+      this.noteListChanged(link, method);
+      if (Object.hasOwn(CHANGED, method)) this.tell(server, method, person);
+    });
   }
 
   /** The server said that its list changed. */
@@ -103,8 +156,8 @@ export class ServerCatalogue {
 
   /** Invalidates whatever a `list_changed` notification speaks of. */
   noteListChanged(link: ServerLink, method: string): void {
-    const kind = Object.hasOwn(CHANGED, method) ? CHANGED[method] : undefined;
-    if (kind !== undefined) this.invalidate(link, kind);
+    const kinds = Object.hasOwn(CHANGED, method) ? CHANGED[method] : undefined;
+    for (const kind of kinds ?? []) this.invalidate(link, kind);
   }
 
   #forget(link: ServerLink, loaded: LoadedTable): void {
@@ -119,44 +172,56 @@ export class ServerCatalogue {
       tables = new Map();
       this.#tables.set(link, tables);
     }
-    const key = `${kind} ${JSON.stringify(clientCapabilities)}`;
+    const key = tableKey(kind, clientCapabilities);
     const known = tables.get(key);
     if (known !== undefined) return known;
-    const table = readTable(link, kind, clientCapabilities);
-    const loaded: LoadedTable = { kind, loadedAt: performance.now(), table };
+    const listing = readListing(link, kind, clientCapabilities);
+    const loaded: LoadedTable = { kind, loadedAt: performance.now(), listing, settled: undefined };
     const [oldest] = tables.size >= MAX_TABLES ? tables.keys() : [];
     if (oldest !== undefined) tables.delete(oldest);
     tables.set(key, loaded);
-    table.catch(() => this.#forget(link, loaded));
+    listing.then(
+      (settled) => {
+        loaded.settled = settled;
+      },
+      () => this.#forget(link, loaded),
+    );
     return loaded;
   }
 }
 
+function tableKey(kind: CatalogueKind, clientCapabilities: JsonObject): string {
+  return `${kind} ${JSON.stringify(clientCapabilities)}`;
+}
+
 /** Many wait for it, so no caller ends it: it has the time of a call. */
-async function readTable(
+async function readListing(
   link: ServerLink,
   kind: CatalogueKind,
   clientCapabilities: JsonObject,
-): Promise<TargetTable> {
+): Promise<Listing> {
   const { signal } = new AbortController();
   const table = new Map<string, JsonObject>();
   const seen = new Set<string>();
   const { member, name } = LISTS[kind];
   let cursor: string | undefined;
+  let ttlMs: number | undefined;
+  const listing = () => ({ table, entries: [...table.values()], ttlMs });
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const result = await readPage(link, kind, cursor, { signal, clientCapabilities });
     const entries = result[member];
+    if (typeof result.ttlMs === 'number') ttlMs = Math.min(result.ttlMs, ttlMs ?? Number.POSITIVE_INFINITY);
     for (const entry of Array.isArray(entries) ? entries : []) {
       if (!isJsonObject(entry) || !isUsable(link, entry)) continue;
       const known = entry[name];
       if (typeof known === 'string') table.set(known, entry);
     }
     // An empty string is a cursor like any other (2026-07-28, server/utilities/pagination).
-    if (typeof result.nextCursor !== 'string' || seen.has(result.nextCursor)) return table;
+    if (typeof result.nextCursor !== 'string' || seen.has(result.nextCursor)) return listing();
     cursor = result.nextCursor;
     seen.add(cursor);
   }
-  return table;
+  return listing();
 }
 
 /**

@@ -9,10 +9,11 @@ import { RetryPasses } from '../bridge/retry-passes.ts';
 import { SealedState } from '../bridge/sealed-state.ts';
 import type { AuditConfig } from '../config/audit-config.ts';
 import type { Config, GatewayConfig } from '../config/config.ts';
+import { KnownLists } from '../federation/known-lists.ts';
 import { ServerCatalogue } from '../federation/server-catalogue.ts';
+import { WithheldNames } from '../federation/withheld-names.ts';
 import type { GatewayContext } from '../pipeline/gateway-context.ts';
 import { OpenListens } from '../pipeline/open-listens.ts';
-import type { ClientIdentity } from '../servers/peer.ts';
 import { ProcessPlaces } from '../servers/process-places.ts';
 import { GroupUsages } from '../servers/stdio/group-usage.ts';
 import { Guardian } from '../servers/stdio/guardian.ts';
@@ -36,9 +37,11 @@ export interface LastingOptions {
 }
 
 export interface LastingParts
-  extends Pick<GatewayContext, 'logger' | 'catalogue' | 'sessions' | 'listens' | 'bridge' | 'retries'> {
+  extends Pick<
+    GatewayContext,
+    'logger' | 'catalogue' | 'lists' | 'withheld' | 'identity' | 'sessions' | 'listens' | 'bridge' | 'retries'
+  > {
   readonly metrics: Metrics;
-  readonly identity: ClientIdentity;
   readonly store: Store;
   /** Of the child processes of all servers. */
   readonly places: ProcessPlaces;
@@ -88,6 +91,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     budget,
   });
   const catalogue = new ServerCatalogue();
+  catalogue.onListChanged((server, method, person) => sessions.tellListChanged(server, method, person));
   const parked = new ParkedCalls(gateway.parked);
   const places = new ProcessPlaces(gateway.processes);
   return {
@@ -103,6 +107,8 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     sessions,
     listens: new OpenListens(),
     catalogue,
+    lists: new KnownLists({ catalogue, logger, metrics }),
+    withheld: new WithheldNames(logger),
     bridge: {
       state,
       lanes: new LogLanes(),

@@ -2,19 +2,15 @@
 // absent are one from here on: the line goes on as it would for a name that nobody has.
 import type { Decision, ServerAccess } from '../access/server-access.ts';
 import { GatewayError } from '../errors.ts';
-import type { ClientRequest, LegacyRequest } from '../protocol/client-message.ts';
+import { accessAt } from '../federation/view-access.ts';
+import type { ClientRequest } from '../protocol/client-message.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { LIST_CHANGES } from '../protocol/list-changes.ts';
 import { isKnownMethod } from '../protocol/methods.ts';
 import type { Exchange } from './exchange.ts';
+import type { Permit } from './permit.ts';
 import { type RequestSubject, subjectOf } from './request-subject.ts';
-
-export interface Permit<Request extends ClientRequest = ClientRequest> {
-  /** The request without what its caller may not ask for besides. */
-  readonly request: Request;
-  /** It is about something that the caller may not know of. */
-  readonly hidden: boolean;
-}
+import type { RoutedRequest } from './route-request.ts';
 
 /** @throws GatewayError condition-refused, scope-insufficient, method-unknown */
 export function authorize<Request extends ClientRequest>(
@@ -60,12 +56,16 @@ export function usableCapabilities(capabilities: JsonObject, access: ServerAcces
 /** Who may read again what was said on the stream of these calls: those who could make them now. */
 export function rereaders(
   access: ServerAccess,
-  requests: readonly LegacyRequest[],
+  requests: readonly RoutedRequest[],
 ): (other: ServerAccess) => boolean {
-  const subjects = requests.map(subjectOf);
   return (other) =>
     other.rights === access.rights ||
-    subjects.every((subject) => subject !== undefined && isVisible(other, subject));
+    requests.every((routed) => {
+      if (routed.to !== 'one') return false;
+      const subject = subjectOf(routed.request);
+      const there = accessAt(other, routed.member.server.slug);
+      return subject !== undefined && there !== undefined && isVisible(there, subject);
+    });
 }
 
 const STANDARD_NOTIFICATIONS = new Set([

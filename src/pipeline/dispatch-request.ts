@@ -6,6 +6,7 @@ import { carryCall, wasNeverAccepted } from '../bridge/carry-call.ts';
 import { chooseLink } from '../bridge/choose-link.ts';
 import { capabilitiesForModern } from '../bridge/client-features.ts';
 import type { SessionCall } from '../bridge/legacy-session.ts';
+import { tellLogLevel } from '../bridge/session-log-level.ts';
 import { relayToSession } from '../bridge/session-messages.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
@@ -21,6 +22,9 @@ import { checkParamHeaders, permitTasks, requireMethod } from './route-exchange.
 import { routeTarget } from './route-target.ts';
 
 export interface Dispatch {
+  /** As the client sent it: its headers speak of that. */
+  readonly asked: ClientRequest;
+  /** In the server's own words. */
   readonly request: ClientRequest;
   /** It is about something that the caller may not know of. */
   readonly hidden: boolean;
@@ -60,7 +64,7 @@ async function dispatchOnce(
   exchange: Exchange,
   call: Dispatch,
 ): Promise<'ok' | 'error'> {
-  const { hidden, client, server, signal } = call;
+  const { asked, hidden, client, server, signal } = call;
   const { enforced } = client.access;
   const starting = chooseLink(server, client, call.request, {
     onSessionMessage(session, message, link) {
@@ -81,6 +85,7 @@ async function dispatchOnce(
   requireMethod(call.request, exchange.view, link.peer);
   const isolation = server.isolationFor(link.peer);
   const request = permitTasks(call.request, link.peer, isolation);
+  if (client.session !== undefined) await tellLogLevel(client.session, { server, link });
   const shape = gateway.shapes.of(server.slug);
   const clientCapabilities = capabilitiesForModern(client, server.config.client);
   const readTarget = () =>
@@ -94,7 +99,7 @@ async function dispatchOnce(
       clientCapabilities,
     });
   const headersFor = (target: JsonObject | undefined) => {
-    const declared = checkParamHeaders(exchange, request, target);
+    const declared = checkParamHeaders(exchange, asked, target);
     const args = isJsonObject(request.params?.arguments) ? request.params.arguments : undefined;
     return declared.length === 0 ? undefined : buildParamHeaders(declared, args);
   };
@@ -122,10 +127,10 @@ async function dispatchOnce(
 }
 
 /** What the record needs to know of a request, in closed sets but for the target. */
-export function noteRequest({ record }: Exchange, request: ClientRequest, server: Server): void {
+export function noteRequest({ record }: Exchange, request: ClientRequest, server: Server | undefined): void {
   const source = nameSourceOf(request.method);
   const target = source && request.params?.[source.member];
-  record.server = server.slug;
+  record.server = server?.slug;
   record.method = methodLabel(request.method);
   record.target = typeof target === 'string' ? target : undefined;
 }

@@ -8,8 +8,11 @@ import type { BridgeState } from '../bridge/carried-call.ts';
 import type { LegacySessions } from '../bridge/legacy-sessions.ts';
 import type { RetryPasses } from '../bridge/retry-passes.ts';
 import type { GatewayConfig } from '../config/config.ts';
+import type { KnownLists } from '../federation/known-lists.ts';
 import type { ServerCatalogue } from '../federation/server-catalogue.ts';
 import type { ToolShapes } from '../federation/tool-shapes.ts';
+import type { WithheldNames } from '../federation/withheld-names.ts';
+import type { ClientIdentity } from '../servers/peer.ts';
 import type { Server } from '../servers/server.ts';
 import type { Auditor } from '../telemetry/audit/auditor.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -25,6 +28,10 @@ export interface GatewayContext {
   readonly catalogue: ServerCatalogue;
   /** What clients get to see of each server's tools. */
   readonly shapes: ToolShapes;
+  readonly lists: KnownLists;
+  readonly withheld: WithheldNames;
+  /** What Portico says of itself, to servers and where it stands for several of them. */
+  readonly identity: ClientIdentity;
   readonly sessions: LegacySessions;
   readonly listens: OpenListens;
   readonly bridge: BridgeState;

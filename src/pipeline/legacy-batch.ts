@@ -1,9 +1,9 @@
 // Arrays of JSON-RPC messages, which one revision had: split, bounded, and each member answered on the one stream.
-import type { ServerAccess } from '../access/server-access.ts';
 import type { CallOutput } from '../bridge/call-output.ts';
 import { heardSink } from '../bridge/heard-messages.ts';
 import type { LegacySession } from '../bridge/legacy-session.ts';
 import { relayClientNotification } from '../bridge/session-messages.ts';
+import type { EventStream } from '../bridge/session-streams.ts';
 import { errorObject, GatewayError } from '../errors.ts';
 import {
   type ClientBatch,
@@ -13,15 +13,16 @@ import {
   type LegacyRequest,
 } from '../protocol/client-message.ts';
 import { readJson } from '../protocol/json-text.ts';
-import type { Server } from '../servers/server.ts';
-import { authorize, mayNotify, rereaders } from './authorize.ts';
+import { mayNotify, rereaders } from './authorize.ts';
 import { noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { liveAccess } from './live-access.ts';
 import { noteFailure } from './note-failure.ts';
-import { ownRequest } from './own-request.ts';
-import { answerHere, type RunningCall, runCall } from './session-call.ts';
+import type { ClientAt } from './route-on-view.ts';
+import { type RoutedRequest, routeRequest } from './route-request.ts';
+import { answerHere, clientsOf, permit, runCall, serverOf } from './session-call.ts';
+import type { View } from './view.ts';
 import { withinLimits } from './within-limits.ts';
 
 /** The one revision whose clients may send arrays, and how many members one may have. */
@@ -30,15 +31,14 @@ const MAX_BATCH = 100;
 
 interface SessionBatch {
   readonly batch: ClientBatch;
-  readonly server: Server;
-  readonly access: ServerAccess;
+  readonly view: View;
   readonly session: LegacySession | undefined;
 }
 
 export async function handleBatch(
   gateway: GatewayContext,
   exchange: Exchange,
-  { batch, server, access, session }: SessionBatch,
+  { batch, view, session }: SessionBatch,
 ): Promise<void> {
   const { reply } = exchange;
   if (session?.record.version !== BATCH_VERSION) {
@@ -51,39 +51,53 @@ export async function handleBatch(
   }
   // All or nothing: no member takes effect before the whole array is known to be in order.
   const members = batch.items.map((item) => readMember(item, exchange));
-  const shape = gateway.shapes.of(server.slug);
-  const requests = members
-    .filter((member) => member.kind === 'request')
-    .map((request) => ownRequest(shape, request));
+  const requests = members.filter((member) => member.kind === 'request');
   for (const member of members) {
     if (member.kind === 'response') session.answer(member.id, member.outcome);
-    else if (member.kind === 'notification' && mayNotify(access, member.method)) {
-      relayClientNotification(session, member, server);
+    else if (member.kind === 'notification' && mayNotify(view.access, member.method)) {
+      const servers = view.members.map(({ server }) => server);
+      relayClientNotification(session, member, servers);
     }
   }
   exchange.record.outcome = 'ok';
   if (requests.length === 0) return reply.accept();
   if (!reply.accepts.events)
     throw new GatewayError('not-acceptable', { text: 'Arrays are answered as an event stream' });
+  const clientAt = clientsOf(session, exchange);
+  const asked = await Promise.all(
+    requests.map(async (request): Promise<AskedMember> => {
+      const routing = routeRequest(gateway, exchange, { asked: request, view, clientAt });
+      const routed = await routing.catch((thrown: unknown) => ({ thrown }));
+      return { request, routed };
+    }),
+  );
   const stream = session.streams.open();
   stream.mayBeReread = rereaders(
-    access,
-    requests.map(({ request }) => request),
+    view.access,
+    asked.flatMap(({ routed }) => ('thrown' in routed ? [] : [routed])),
   );
   stream.attach(heardSink(reply, liveAccess(gateway, exchange)), exchange.clientGone);
   reply.openStream();
   await Promise.all(
-    requests.map((own) => answerMember(gateway, exchange, { ...own, server, access, session, stream })),
+    asked.map((member) => answerMember(gateway, exchange, { member, view, clientAt, session, stream })),
   );
   stream.end();
+}
+
+interface AskedMember {
+  readonly request: LegacyRequest;
+  readonly routed: RoutedRequest<LegacyRequest> | { readonly thrown: unknown };
 }
 
 async function answerMember(
   gateway: GatewayContext,
   exchange: Exchange,
-  member: Omit<RunningCall, 'output'>,
+  {
+    member: { request, routed },
+    ...rest
+  }: { member: AskedMember; view: View; clientAt: ClientAt; session: LegacySession; stream: EventStream },
 ): Promise<void> {
-  const { request, access, stream } = member;
+  const { stream } = rest;
   const output: CallOutput = {
     send: (message) => stream.send(message),
     respond: (idText, outcome) => {
@@ -92,12 +106,14 @@ async function answerMember(
     end: () => {},
   };
   try {
-    noteRequest(exchange, request, member.server);
-    const permitted = { ...member, ...authorize(exchange, access, member), output };
-    await withinLimits(gateway, exchange, permitted, async () => {
+    noteRequest(exchange, request, rest.view.sole?.server);
+    if ('thrown' in routed) throw routed.thrown;
+    const permitted = permit(exchange, { ...rest, routed });
+    const charged = { ...permitted, server: serverOf(permitted) };
+    await withinLimits(gateway, exchange, charged, async () => {
       const answer = answerHere(permitted);
       if (answer !== undefined) output.respond(request.idText, answer, 200);
-      else await runCall(gateway, exchange, permitted);
+      else await runCall(gateway, exchange, { ...permitted, ...rest, output });
     });
   } catch (thrown) {
     // One member's failure is its own answer; the others go on.

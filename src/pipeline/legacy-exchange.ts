@@ -1,12 +1,13 @@
 // What a legacy client POSTs: the handshake, requests in a session, notifications, answers to questions, arrays.
 import { principalKey } from '../access/principal.ts';
-import type { ServerAccess } from '../access/server-access.ts';
 import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
+import type { Onlooker } from '../bridge/choose-link.ts';
 import { heardOutput, heardSink } from '../bridge/heard-messages.ts';
 import { initializeResult, negotiateVersion } from '../bridge/introduction.ts';
 import type { LegacySession } from '../bridge/legacy-session.ts';
 import { peerForClient } from '../bridge/peer-for-client.ts';
+import { publicOutput } from '../bridge/public-output.ts';
 import { relayClientNotification } from '../bridge/session-messages.ts';
 import type { EventStream } from '../bridge/session-streams.ts';
 import { GatewayError } from '../errors.ts';
@@ -18,19 +19,21 @@ import {
   type LegacyRequest,
 } from '../protocol/client-message.ts';
 import { DEFAULT_LEGACY_VERSION, isAtLeast } from '../protocol/era.ts';
-import { isJsonObject } from '../protocol/json-text.ts';
+import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { methodLabel } from '../protocol/methods.ts';
 import { SESSION_HEADER, VERSION_HEADER } from '../protocol/request-headers.ts';
 import type { Server } from '../servers/server.ts';
-import { authorize, mayNotify, type Permit, rereaders } from './authorize.ts';
+import { answerForAll, introduceAll } from './answer-for-all.ts';
+import { mayNotify, rereaders } from './authorize.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { handleBatch } from './legacy-batch.ts';
 import { liveAccess } from './live-access.ts';
-import { ownRequest } from './own-request.ts';
-import { answerHere, runCall, type SessionRequest } from './session-call.ts';
-import { enterView, requireSole } from './view.ts';
+import type { ClientAt } from './route-on-view.ts';
+import { routeRequest } from './route-request.ts';
+import { answerHere, clientsOf, type PermittedRequest, permit, runCall, serverOf } from './session-call.ts';
+import { enterView, type View } from './view.ts';
 import { withinLimits } from './within-limits.ts';
 
 /** A legacy client is never kept without a status longer than this (BRIDGE.md). */
@@ -49,25 +52,26 @@ export async function handleLegacyMessage(
   exchange: Exchange,
   message: LegacyMessage,
 ): Promise<void> {
-  const { server, access } = requireSole(enterView(gateway, exchange));
+  const view = enterView(gateway, exchange);
   if (message.kind === 'request' && message.method === 'initialize') {
-    const opening = { request: message, hidden: false, server, access };
-    return withinLimits(gateway, exchange, opening, () => openSession(gateway, exchange, opening));
+    noteRequest(exchange, message, view.sole?.server);
+    const opening = { request: message, hidden: false, server: view.sole?.server };
+    return withinLimits(gateway, exchange, opening, () => openSession(gateway, exchange, message, view));
   }
-  const session = await sessionOf(gateway, exchange, server);
+  const session = await sessionOf(gateway, exchange, view);
   const asks = message.kind === 'request' || message.kind === 'batch';
   if (asks && session?.leaving) throw new GatewayError('session-unknown', { reason: 'server_changed' });
   exchange.record.protocolVersion = session?.record.version;
   exchange.record.clientInfo = session?.record.clientInfo;
   switch (message.kind) {
     case 'request':
-      return handleRequest(gateway, exchange, { request: message, server, access, session });
+      return handleRequest(gateway, exchange, { asked: message, view, session });
     case 'batch':
-      return handleBatch(gateway, exchange, { batch: message, server, access, session });
+      return handleBatch(gateway, exchange, { batch: message, view, session });
     case 'notification':
       exchange.record.method = methodLabel(message.method);
-      if (session !== undefined && mayNotify(access, message.method)) {
-        relayClientNotification(session, message, server);
+      if (session !== undefined && mayNotify(view.access, message.method)) {
+        relayClientNotification(session, message, serversOf(view));
       }
       break;
     case 'response':
@@ -77,78 +81,93 @@ export async function handleLegacyMessage(
   exchange.reply.accept();
 }
 
-/** The session that the request names; undefined where none is named and the server needs none. */
+/** The session that the request names; undefined where none is named and no server of the view needs one. */
 async function sessionOf(
   gateway: GatewayContext,
   exchange: Exchange,
-  server: Server,
+  view: View,
 ): Promise<LegacySession | undefined> {
   const id = headerValue(exchange.headers, SESSION_HEADER);
   if (id !== undefined) {
     const session = await gateway.sessions.find(id, principalKey(exchange.principal), exchange.view);
     if (session === undefined) throw new GatewayError('session-unknown');
+    session.viewServers = publicServersOf(view);
     return session;
   }
-  // Some hosted clients never send the id back; a server that keeps nothing per session can serve them (F02).
-  const peer = server.lastPeer;
-  if (peer === undefined || server.isolationFor(peer) !== 'shared') throw new GatewayError('session-missing');
+  // Some hosted clients never send the id back; servers that keep nothing per session can serve them (F02).
+  const needNone = view.members.every(({ server }) => {
+    const peer = server.lastPeer;
+    return peer !== undefined && server.isolationFor(peer) === 'shared';
+  });
+  if (!needNone) throw new GatewayError('session-missing');
   return undefined;
 }
 
 async function openSession(
   gateway: GatewayContext,
   exchange: Exchange,
-  { request, server, access }: { request: LegacyRequest; server: Server; access: ServerAccess },
+  request: LegacyRequest,
+  view: View,
 ): Promise<void> {
-  const { reply, record, clientGone, principal, caller, view } = exchange;
-  noteRequest(exchange, request, server);
+  const { reply, record, principal, caller } = exchange;
   const { protocolVersion, capabilities, clientInfo } = request.params ?? {};
   if (typeof protocolVersion !== 'string' || !isJsonObject(capabilities)) {
     const text = 'initialize needs a string protocolVersion and an object capabilities';
     throw new GatewayError('params-invalid', { text });
   }
   const client = { era: 'legacy' as const, principal: principalKey(principal), caller, capabilities };
-  const patience = { timeoutMs: gateway.config.lists.timeoutMs, signal: clientGone };
-  const peer = await peerForClient(server, client, patience);
   const version = negotiateVersion(protocolVersion);
-  // The config may have changed while the server was waited for; the session is one of what is there now.
-  const present = gateway.current().servers.get(server.slug);
-  if (present === undefined) throw new GatewayError('view-unknown');
-  const { id } = await gateway.sessions.open(
+  const result = await introduction(gateway, exchange, { view, client, version });
+  // The config may have changed while servers were waited for; the session is one of what is there now.
+  const { sole } = view;
+  const present = sole && gateway.current().servers.get(sole.server.slug);
+  if (sole !== undefined && present === undefined) throw new GatewayError('view-unknown');
+  const { id, session } = await gateway.sessions.open(
     {
       principal: client.principal,
-      view,
+      view: exchange.view,
       version,
       clientCapabilities: capabilities,
       clientInfo: isJsonObject(clientInfo) ? clientInfo : undefined,
     },
     present,
   );
+  session.viewServers = publicServersOf(view);
   record.protocolVersion = version;
   record.outcome = 'ok';
   reply.setHeader('Mcp-Session-Id', id);
-  reply.respond(request.idText, {
-    result: initializeResult(peer, {
-      version,
-      ownLink: server.isolationFor(peer) === 'session',
-      access,
-    }),
-  });
+  reply.respond(request.idText, { result });
+}
+
+async function introduction(
+  gateway: GatewayContext,
+  { clientGone }: Exchange,
+  { view, client, version }: { view: View; client: Onlooker; version: string },
+): Promise<JsonObject> {
+  const { sole } = view;
+  if (sole === undefined) {
+    const composed = await introduceAll(gateway, view, { clientAt: () => client, signal: clientGone });
+    return { protocolVersion: version, ...composed };
+  }
+  const { server, access } = sole;
+  const patience = { timeoutMs: gateway.config.lists.timeoutMs, signal: clientGone };
+  const peer = await peerForClient(server, client, patience);
+  return initializeResult(peer, { version, ownLink: server.isolationFor(peer) === 'session', access });
 }
 
 async function handleRequest(
   gateway: GatewayContext,
   exchange: Exchange,
-  call: SessionRequest,
+  { asked, view, session }: { asked: LegacyRequest; view: View; session: LegacySession | undefined },
 ): Promise<void> {
-  const own = ownRequest(gateway.shapes.of(call.server.slug), call.request);
-  noteRequest(exchange, own.request, call.server);
+  noteRequest(exchange, asked, view.sole?.server);
+  const clientAt = session === undefined ? sessionlessClients(exchange) : clientsOf(session, exchange);
+  const routed = await routeRequest(gateway, exchange, { asked, view, clientAt });
   // Before anything goes out: a challenge needs the status, and so does a limit.
-  const permitted = { ...call, ...authorize(exchange, call.access, own) };
-  await withinLimits(gateway, exchange, permitted, () => answerRequest(gateway, exchange, permitted));
+  const permitted = permit(exchange, { routed, view, session, clientAt });
+  const charged = { ...permitted, server: serverOf(permitted) };
+  await withinLimits(gateway, exchange, charged, () => answerRequest(gateway, exchange, permitted));
 }
-
-type PermittedRequest = SessionRequest & Permit<LegacyRequest>;
 
 async function answerRequest(
   gateway: GatewayContext,
@@ -156,7 +175,7 @@ async function answerRequest(
   permitted: PermittedRequest,
 ): Promise<void> {
   const { reply, record } = exchange;
-  const { request, access, session } = permitted;
+  const { routed, request, view, session } = permitted;
   const answer = answerHere(permitted);
   if (answer !== undefined) {
     record.outcome = 'ok';
@@ -164,47 +183,68 @@ async function answerRequest(
   }
   if (session === undefined) return handleSessionless(gateway, exchange, permitted);
   const stream = session.streams.open();
-  stream.mayBeReread = rereaders(access, [request]);
+  stream.mayBeReread = rereaders(view.access, [routed]);
   stream.attach(heardSink(reply, liveAccess(gateway, exchange)), exchange.clientGone);
   // Who names the event stream first gets one at once; others get JSON where the answer is quick.
   if (reply.accepts.prefersEvents) reply.openStream(primingId(stream, session));
   else reply.holdFor(HOLD_MS, primingId(stream, session));
-  await runCall(gateway, exchange, { ...permitted, session, stream, output: stream });
+  await runCall(gateway, exchange, { ...permitted, session, stream });
+}
+
+function sessionlessClients({ headers, principal, caller }: Exchange): ClientAt {
+  return ({ access }): CallingClient => ({
+    era: 'legacy',
+    version: headerValue(headers, VERSION_HEADER) ?? DEFAULT_LEGACY_VERSION,
+    capabilities: {},
+    info: undefined,
+    logLevel: undefined,
+    principal: principalKey(principal),
+    caller,
+    access,
+    session: undefined,
+  });
 }
 
 async function handleSessionless(
   gateway: GatewayContext,
   exchange: Exchange,
-  { request, hidden, server, access }: PermittedRequest,
+  { routed, request, hidden, view, clientAt }: PermittedRequest,
 ): Promise<void> {
   const { reply } = exchange;
-  const client: CallingClient = {
-    era: 'legacy',
-    version: headerValue(exchange.headers, VERSION_HEADER) ?? DEFAULT_LEGACY_VERSION,
-    capabilities: {},
-    info: undefined,
-    logLevel: undefined,
-    principal: principalKey(exchange.principal),
-    caller: exchange.caller,
-    access,
-    session: undefined,
-  };
-  const output: CallOutput = {
+  const plain: CallOutput = {
     send: (message) => reply.send(message),
     respond: (idText, outcome, status) => reply.respond(idText, outcome, { status }),
     end: () => reply.end(),
   };
+  // Without a session there is no way back to the result, but a legacy client that hangs up still cancels nothing.
+  const { signal } = new AbortController();
   reply.holdFor(HOLD_MS);
+  if (routed.to !== 'one') {
+    const call = { request, view, clientAt, session: undefined, signal };
+    return plain.respond(request.idText, await answerForAll(gateway, call), 200);
+  }
+  const { asked, member, names } = routed;
+  const heard = heardOutput(plain, liveAccess(gateway, exchange));
+  const output = names === undefined ? heard : publicOutput(heard, request.method, names);
   await dispatchRequest(gateway, exchange, {
+    asked,
     request,
     hidden,
-    client,
-    server,
-    output: heardOutput(output, liveAccess(gateway, exchange)),
-    // Without a session there is no way back to the result, but a legacy client that hangs up still cancels nothing.
-    signal: new AbortController().signal,
+    client: clientAt(member),
+    server: member.server,
+    output,
+    signal,
     sessionCall: undefined,
   });
+}
+
+function serversOf({ members }: View): Server[] {
+  return members.map(({ server }) => server);
+}
+
+/** Undefined where the view speaks the words of its one server. */
+function publicServersOf(view: View): ReadonlySet<string> | undefined {
+  return view.sole === undefined ? new Set(serversOf(view).map(({ slug }) => slug)) : undefined;
 }
 
 function primingId(stream: EventStream, session: LegacySession): string | undefined {

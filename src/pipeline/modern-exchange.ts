@@ -1,23 +1,26 @@
 // A modern client's request: no session, everything that matters is in the request itself.
 import { principalKey } from '../access/principal.ts';
-import type { ServerAccess } from '../access/server-access.ts';
 import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
 import { heardOutput } from '../bridge/heard-messages.ts';
 import { discoverResult } from '../bridge/introduction.ts';
 import { peerForClient } from '../bridge/peer-for-client.ts';
+import { publicOutput } from '../bridge/public-output.ts';
 import { GatewayError } from '../errors.ts';
 import type { ModernRequest } from '../protocol/client-message.ts';
 import { META } from '../protocol/era.ts';
 import { type JsonValue, readJson } from '../protocol/json-text.ts';
-import type { Server } from '../servers/server.ts';
-import { authorize, type Permit, usableCapabilities } from './authorize.ts';
-import { dispatchRequest, noteRequest } from './dispatch-request.ts';
+import { answerForAll } from './answer-for-all.ts';
+import { authorize, usableCapabilities } from './authorize.ts';
+import { type Dispatch, dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { listenToAll } from './listen-to-all.ts';
 import { liveAccess } from './live-access.ts';
-import { ownRequest } from './own-request.ts';
-import { enterView, requireSole } from './view.ts';
+import type { Permit } from './permit.ts';
+import { type ClientAt, notOnView } from './route-on-view.ts';
+import { type RequestToAll, type RequestToOne, routeRequest } from './route-request.ts';
+import { enterView, type View } from './view.ts';
 import { withinLimits } from './within-limits.ts';
 
 /** How long a modern client's status is held back for the server's first message (BRIDGE.md). */
@@ -28,37 +31,63 @@ export async function handleModernRequest(
   exchange: Exchange,
   asked: ModernRequest,
 ): Promise<void> {
-  const { server, access } = requireSole(enterView(gateway, exchange));
-  const own = ownRequest(gateway.shapes.of(server.slug), asked);
-  noteRequest(exchange, own.request, server);
+  const view = enterView(gateway, exchange);
+  noteRequest(exchange, asked, view.sole?.server);
   exchange.record.protocolVersion = asked.meta.version;
   exchange.record.clientInfo = asked.meta.clientInfo;
-  const permitted = { ...authorize(exchange, access, own), server, access };
-  await withinLimits(gateway, exchange, permitted, () => answerRequest(gateway, exchange, permitted));
+  const clientAt = clientsOf(exchange, asked);
+  const routed = await routeRequest(gateway, exchange, { asked, view, clientAt });
+  if (routed.to !== 'one') return answerAll(gateway, exchange, { routed, view, clientAt });
+  noteRequest(exchange, routed.request, routed.member.server);
+  const { server, access } = routed.member;
+  const permitted = { ...routed, ...authorize(exchange, access, routed) };
+  const charged = { ...permitted, server };
+  await withinLimits(gateway, exchange, charged, () => answerRequest(gateway, exchange, permitted, clientAt));
 }
 
-interface PermittedRequest extends Permit<ModernRequest> {
-  readonly server: Server;
-  readonly access: ServerAccess;
+/** The client as each server of its view is to know it. */
+function clientsOf({ principal, caller }: Exchange, { meta }: ModernRequest): ClientAt {
+  return ({ access }): CallingClient => ({
+    era: 'modern',
+    version: meta.version,
+    capabilities: usableCapabilities(meta.clientCapabilities, access),
+    info: meta.clientInfo,
+    principal: principalKey(principal),
+    caller,
+    access,
+    logLevel: undefined,
+    session: undefined,
+  });
 }
+
+async function answerAll(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  { routed, view, clientAt }: { routed: RequestToAll<ModernRequest>; view: View; clientAt: ClientAt },
+): Promise<void> {
+  const request = routed.asked;
+  const charged = { request, hidden: routed.to === 'nobody', server: undefined };
+  await withinLimits(gateway, exchange, charged, async () => {
+    if (routed.to === 'nobody') throw notOnView(request);
+    const { reply, clientGone: signal } = exchange;
+    const call = { request, view, clientAt, session: undefined, signal };
+    if (request.method === 'subscriptions/listen') return listenToAll(gateway, exchange, call);
+    reply.holdFor(HOLD_MS);
+    reply.respond(request.idText, await answerForAll(gateway, call));
+  });
+}
+
+type PermittedRequest = RequestToOne<ModernRequest> & Permit<ModernRequest>;
 
 async function answerRequest(
   gateway: GatewayContext,
   exchange: Exchange,
-  { request, hidden, server, access }: PermittedRequest,
+  { asked, request, hidden, member, names }: PermittedRequest,
+  clientAt: ClientAt,
 ): Promise<void> {
   const { reply, record, clientGone } = exchange;
-  const client: CallingClient = {
-    era: 'modern',
-    version: request.meta.version,
-    capabilities: usableCapabilities(request.meta.clientCapabilities, access),
-    info: request.meta.clientInfo,
-    principal: principalKey(exchange.principal),
-    caller: exchange.caller,
-    access,
-    logLevel: undefined,
-    session: undefined,
-  };
+  const { server, access } = member;
+  const client = clientAt(member);
   if (request.method === 'server/discover') {
     const { lists } = gateway.config;
     const patience = { timeoutMs: lists.timeoutMs, signal: clientGone };
@@ -74,23 +103,26 @@ async function answerRequest(
     return;
   }
   reply.holdFor(HOLD_MS);
-  const output: CallOutput = {
+  const plain: CallOutput = {
     send: (message) => reply.send(message),
     respond: (idText, outcome, status) => reply.respond(idText, outcome, { status }),
     end: () => reply.end(),
   };
+  const heard = heardOutput(plain, liveAccess(gateway, exchange));
+  const output = names === undefined ? heard : publicOutput(heard, request.method, names);
   const call = {
+    asked,
     request,
     hidden,
     client,
     server,
-    output: heardOutput(output, liveAccess(gateway, exchange)),
+    output,
     sessionCall: undefined,
   };
   if (request.method !== 'subscriptions/listen') {
     return dispatchRequest(gateway, exchange, { ...call, signal: clientGone });
   }
-  await listen(gateway, exchange, call);
+  await listen(gateway, exchange, { ...call, request });
 }
 
 /**
@@ -101,10 +133,7 @@ async function answerRequest(
 async function listen(
   gateway: GatewayContext,
   exchange: Exchange,
-  call: { request: ModernRequest; output: CallOutput } & Omit<
-    Parameters<typeof dispatchRequest>[2],
-    'signal'
-  >,
+  call: { request: ModernRequest } & Omit<Dispatch, 'signal'>,
 ): Promise<void> {
   const { clientGone, signedOut, record } = exchange;
   if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });

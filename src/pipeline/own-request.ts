@@ -1,7 +1,7 @@
 // From the names that clients use to the server's own, which rules, limits, logs and the server itself go by.
 import type { ToolShape } from '../federation/tool-shape.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
-import type { Permit } from './authorize.ts';
+import type { Permit } from './permit.ts';
 
 /** A tool that the config leaves out, or shows under another name, is hidden from here on. */
 export function ownRequest<Request extends ClientRequest>(

@@ -41,13 +41,6 @@ export function enterView(gateway: GatewayContext, { view, principal }: Exchange
   return { members: [first, ...others], sole: undefined, access };
 }
 
-/** @throws GatewayError view-unknown where the view is one of several servers */
-export function requireSole({ sole }: View): ViewMember {
-  if (sole !== undefined) return sole;
-  const text = 'Several servers as one view are not available yet; address one as /mcp/{server}';
-  throw new GatewayError('view-unknown', { text, reason: 'several-servers' });
-}
-
 /** Whether a view is one server by its name, rather than several as one, or some things of some. */
 export function isServerView(view: string | undefined): boolean {
   return view !== undefined && !view.startsWith('~');

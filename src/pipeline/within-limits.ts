@@ -6,13 +6,14 @@ import type { Admission } from '../access/limits.ts';
 import { principalKey } from '../access/principal.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import type { Server } from '../servers/server.ts';
-import type { Permit } from './authorize.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import type { Permit } from './permit.ts';
 import { subjectOf } from './request-subject.ts';
 
 export interface ChargedRequest extends Permit {
-  readonly server: Server;
+  /** Undefined where it concerns several servers, or nobody knows which. */
+  readonly server: Server | undefined;
 }
 
 /**
@@ -43,13 +44,15 @@ function admit(
   const limited: LimitedRequest = {
     arrival,
     principal,
-    server: server.slug,
+    server: server?.slug,
     // What a caller may not know of is not counted among its uses: others would notice.
     target: hidden ? undefined : targetOf(request),
     cost: isCall(request.method) ? 'call' : 'list',
     isEndless: request.method === 'subscriptions/listen',
   };
-  const isRetry = retries.redeem(request, { principal: principalKey(principal), server: server.slug });
+  const isRetry =
+    server !== undefined &&
+    retries.redeem(request, { principal: principalKey(principal), server: server.slug });
   return isRetry ? limits.admitFree(limited) : limits.admit(limited);
 }
 

@@ -35,7 +35,8 @@ export interface OwnLinkRequest extends LinkTerms, LinkHold {
   onUnsolicited?(message: ServerMessage, link: ServerLink): void;
 }
 
-type SharedListener = (message: ServerMessage, link: ServerLink) => void;
+/** `person` is whose the link is, where it is not everyone's. */
+type SharedListener = (message: ServerMessage, link: ServerLink, person: string | undefined) => void;
 
 /** Hears what is said on catalogue links: on all of them, or on those of everyone and of one person. */
 interface Listening {
@@ -357,7 +358,7 @@ export class Server {
       return;
     }
     for (const { listener, to } of this.#listeners) {
-      if (to === 'all' || person === undefined || to.person === person) listener(message, link);
+      if (to === 'all' || person === undefined || to.person === person) listener(message, link, person);
     }
   }
 

@@ -10,7 +10,7 @@ export interface ExchangeRecord {
   method: string | undefined;
   view: string | undefined;
   server: string | undefined;
-  /** The tool, prompt or URI addressed, in the client's words; log line only. */
+  /** The tool, prompt or URI addressed, in its server's own words where there is one; log line only. */
   target: string | undefined;
   protocolVersion: string | undefined;
   /** What the client calls itself; audit alone. */

@@ -167,11 +167,6 @@ testBadConfigs('a key whose capability comes later is refused, whatever it holds
     problems: `mcpServers.a.${key}: ${key} is not available yet`,
   })),
   {
-    name: 'prefixed names',
-    text: gateway('{ names: ▸prefixed }'),
-    problems: 'gateway.names: names: prefixed is not available yet',
-  },
-  {
     name: 'placeholders of the caller',
     text: server(`{ command: node, env: { T: ▸"\${file:/s/\${principal.subject}/t}" } }`),
     problems: 'mcpServers.a.env.T: placeholders of the caller (principal) are not available yet',

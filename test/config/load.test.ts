@@ -70,7 +70,7 @@ test('a server and nothing else gets every default of the design', async (t) => 
       processes: { max: 256, maxPerPrincipal: Number.POSITIVE_INFINITY },
       parked: { timeoutMs: 5 * MINUTE, max: 1000, maxPerPrincipal: 20 },
       names: 'auto',
-      lists: { timeoutMs: 10 * SECOND, ttlMs: 30 * SECOND },
+      lists: { timeoutMs: 10 * SECOND, staleForMs: 5 * MINUTE, ttlMs: 30 * SECOND },
       toolsets: {},
       outbound: { proxy: undefined, noProxy: [], ca: undefined },
       drain: { delayMs: 0, graceMs: 20 * SECOND },
@@ -135,9 +135,9 @@ gateway:
   sessions: { idleTimeout: 1m, maxAge: 1s, max: 1, maxPerPrincipal: 2, replay: { bytes: 0b, for: 0s } }
   processes: { max: 9, maxPerPrincipal: 3 }
   parked: { timeout: 1s, max: 1, maxPerPrincipal: 1 }
-  lists: { timeout: 1s, ttl: 0s }
+  lists: { timeout: 1s, staleFor: 1m, ttl: 0s }
   toolsets: { few: [one/x] }
-  names: auto
+  names: prefixed
   outbound: { proxy: "http://proxy.example:3128", noProxy: ["Internal.Example,10.0.0.0/8", "*.other.example:8443"], ca: ca.pem }
   drain: { delay: 5s, grace: 0s }
   log: { level: silent }
@@ -199,8 +199,8 @@ gateway:
     },
     processes: { max: 9, maxPerPrincipal: 3 },
     parked: { timeoutMs: SECOND, max: 1, maxPerPrincipal: 1 },
-    names: 'auto',
-    lists: { timeoutMs: SECOND, ttlMs: 0 },
+    names: 'prefixed',
+    lists: { timeoutMs: SECOND, staleForMs: MINUTE, ttlMs: 0 },
     toolsets: { few: ['one/x'] },
     outbound: {
       proxy: 'http://proxy.example:3128',

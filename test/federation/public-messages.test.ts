@@ -35,10 +35,10 @@ const OWN = 'file:///a';
 const SEEN = 'docs+file:///a';
 const PAGE = { ui: { resourceUri: 'ui://h/p', more: 1 }, 'ui/resourceUri': 'ui://h/p' };
 const SEEN_PAGE = { ui: { resourceUri: 'ui://docs+h/p', more: 1 }, 'ui/resourceUri': 'ui://docs+h/p' };
-const asking = (uri: string) => ({
+const asking = (uri: string, from = '') => ({
   maxTokens: 9,
   messages: [
-    { role: 'user', content: text(OWN) },
+    { role: 'user', content: text(from + OWN) },
     { role: 'user', content: { type: 'tool_result', toolUseId: 'u', content: [link(uri), embedded(uri)] } },
     { role: 'user', content: [{ type: 'tool_result', toolUseId: 'u', content: [link(uri)] }] },
   ],
@@ -99,7 +99,7 @@ const RESULTS: readonly [method: string, result: JsonObject, published: JsonObje
     },
     {
       resultType: 'input_required',
-      inputRequests: { a: { method: 'sampling/createMessage', params: asking(SEEN) } },
+      inputRequests: { a: { method: 'sampling/createMessage', params: asking(SEEN, '[docs] ') } },
     },
   ],
 ];
@@ -188,7 +188,11 @@ test('notifications, questions, answers and errors are mapped where a URI stands
   assert.deepEqual(publishNotification('notifications/subscriptions/acknowledged', acknowledged, VIEW), {
     notifications: { resourceSubscriptions: [SEEN], promptsListChanged: true },
   });
-  assert.deepEqual(publishQuestion('sampling/createMessage', asking(OWN), VIEW), asking(SEEN));
+  assert.deepEqual(publishQuestion('sampling/createMessage', asking(OWN), VIEW), asking(SEEN, '[docs] '));
+  const shared = { ...asking(OWN), includeContext: 'allServers' };
+  assert.equal(publishQuestion('sampling/createMessage', shared, VIEW)?.includeContext, 'none');
+  const form = { message: 'Sure?', requestedSchema: {} };
+  assert.deepEqual(publishQuestion('elicitation/create', form, VIEW), { ...form, message: '[docs] Sure?' });
   const answer = { role: 'assistant', content: { type: 'tool_result', content: [embedded(SEEN)] } };
   const mapped = { type: 'tool_result', content: [embedded(OWN)] };
   assert.deepEqual(ownAnswer(answer, VIEW), { role: 'assistant', content: mapped });
@@ -208,8 +212,7 @@ test('what says nothing of URIs or names is the very same object', () => {
     assert.equal(publishNotification(method, params, VIEW), params);
     assert.equal(publishNotification(method, undefined, VIEW), undefined);
   }
-  const form = { message: SEEN, requestedSchema: {} };
-  assert.equal(publishQuestion('elicitation/create', form, VIEW), form);
+  assert.equal(publishQuestion('roots/list', result, VIEW), result);
   const roots = { roots: [{ uri: SEEN }] };
   assert.equal(ownAnswer(roots, VIEW), roots);
   const error = { code: 1, message: OWN, data: [OWN] };

@@ -1,0 +1,249 @@
+// `subscriptions/listen` of a modern client on a view of several servers: word of changed lists comes from all of them,
+// resource updates from one listen a server; to the client it is one stream, with one beginning and one end.
+
+import { principalKey } from '../access/principal.ts';
+import type { CallOutput } from '../bridge/call-output.ts';
+import { linkOwner, principalLinkKey } from '../bridge/choose-link.ts';
+import { crossedCapabilities } from '../bridge/client-features.ts';
+import { CoalescedChanges } from '../bridge/coalesced-changes.ts';
+import { heardOutput } from '../bridge/heard-messages.ts';
+import { publicOutput } from '../bridge/public-output.ts';
+import { GatewayError } from '../errors.ts';
+import { viewNames } from '../federation/merged-list.ts';
+import type { ModernRequest } from '../protocol/client-message.ts';
+import { META } from '../protocol/era.ts';
+import type { StreamMessage } from '../protocol/json-rpc.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../protocol/json-text.ts';
+import { LIST_CHANGES, type ListChange } from '../protocol/list-changes.ts';
+import { dispatchRequest, noteRequest } from './dispatch-request.ts';
+import type { Exchange } from './exchange.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { liveAccess } from './live-access.ts';
+import { type ClientAt, routeOnView } from './route-on-view.ts';
+import type { View, ViewMember } from './view.ts';
+
+export interface ListenToAll {
+  readonly request: ModernRequest;
+  readonly view: View;
+  readonly clientAt: ClientAt;
+}
+
+const MAX_URIS = 256;
+
+/** Resolves when the stream is over. What one server cannot do is left out of what is agreed to. */
+export async function listenToAll(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  call: ListenToAll,
+): Promise<void> {
+  const { clientGone, signedOut, record, reply } = exchange;
+  const { request } = call;
+  if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });
+  const _meta = { [META.subscriptionId]: readJson(request.idText) as JsonValue };
+  const { notifications } = request.params;
+  const filter = isJsonObject(notifications) ? notifications : {};
+  const over = new AbortController();
+  const plain: CallOutput = {
+    send: (message) => reply.send(message),
+    respond: (idText, outcome) => reply.respond(idText, outcome),
+    end: () => reply.end(),
+  };
+  const heard = heardOutput(plain, liveAccess(gateway, exchange));
+  const open = gateway.listens.open(exchange.view, request.idText, heard);
+  const signal = AbortSignal.any([clientGone, gateway.ending, signedOut, open.over, over.signal]);
+  const stream = new HeldStream((message) => void open.output.send(message));
+  const changes = new CoalescedChanges((method) => {
+    stream.send({ jsonrpc: '2.0', method, params: { _meta } });
+  });
+  const kinds = honouredKinds(call.view, filter);
+  const principal = principalKey(exchange.principal);
+  const stop = hearChanges(gateway, { ...call, principal }, kinds, changes);
+  let listens: ResourceListen[] = [];
+  try {
+    listens = await startListens(gateway, exchange, { ...call, filter, signal, stream });
+    // What was never begun does not end the others.
+    for (const { honoured, ended } of listens) if (honoured.length > 0) void ended.then(() => over.abort());
+    const agreed: JsonObject = Object.fromEntries(kinds.map(({ filter: name }) => [name, true]));
+    const uris = listens.flatMap(({ honoured }) => honoured);
+    if (uris.length > 0) agreed.resourceSubscriptions = uris;
+    const acknowledged = 'notifications/subscriptions/acknowledged';
+    void open.output.send({ jsonrpc: '2.0', method: acknowledged, params: { _meta, notifications: agreed } });
+    stream.release();
+    await aborted(signal);
+  } finally {
+    stop();
+    open.close();
+    over.abort();
+    changes.close();
+    await Promise.all(listens.map(({ ended }) => ended));
+    noteRequest(exchange, request, undefined);
+  }
+  if (clientGone.aborted) throw clientGone.reason;
+  reply.respond(request.idText, { result: { resultType: 'complete', _meta } });
+  record.outcome = 'ok';
+}
+
+/** Of the kinds asked for, those that a server of the view has, or may turn out to have. */
+function honouredKinds({ members }: View, filter: JsonObject): ListChange[] {
+  return LIST_CHANGES.filter(({ filter: name, capability }) => {
+    if (filter[name] !== true) return false;
+    return members.some(({ server: { lastPeer }, access }) => {
+      const has = lastPeer === undefined || lastPeer.capabilities[capability] !== undefined;
+      return has && access.sees(capability);
+    });
+  });
+}
+
+/** From the links that lists are served from, and from those of the client's own. */
+function hearChanges(
+  { catalogue, bridge }: GatewayContext,
+  { view, clientAt, principal }: ListenToAll & { principal: string },
+  kinds: readonly ListChange[],
+  changes: CoalescedChanges,
+): () => void {
+  const heardOf = (member: ViewMember | undefined, method: string) => {
+    const kind = kinds.find((each) => each.method === method);
+    if (kind !== undefined && member?.access.sees(kind.capability)) changes.note(method);
+  };
+  const stops = [
+    catalogue.onListChanged((changed, method, person) => {
+      if (person !== undefined && person !== principal) return;
+      const member = view.members.find(({ server }) => server.slug === changed.slug);
+      heardOf(member, method);
+    }),
+    ...view.members.map((member) => {
+      const { server } = member;
+      const client = clientAt(member);
+      const declared = crossedCapabilities(client.capabilities, server.config.client);
+      const owner = linkOwner(server, principalLinkKey(client, declared));
+      return bridge.hubs.listen(owner, ({ method }) => heardOf(member, method));
+    }),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+interface ResourceListen {
+  /** URIs, as the client knows them. */
+  readonly honoured: readonly JsonValue[];
+  /** Resolves when the server's part is over, whatever ended it. */
+  readonly ended: Promise<void>;
+}
+
+interface ListenOptions extends ListenToAll {
+  readonly filter: JsonObject;
+  readonly signal: AbortSignal;
+  readonly stream: HeldStream;
+}
+
+async function startListens(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  options: ListenOptions,
+): Promise<ResourceListen[]> {
+  const byMember = await wantedByMember(gateway, exchange, options);
+  const started = [...byMember].map(([member, uris]) =>
+    startListen(gateway, exchange, { ...options, member, uris }),
+  );
+  return Promise.all(started);
+}
+
+/** Each server's own URIs of what the caller may read. */
+async function wantedByMember(
+  gateway: GatewayContext,
+  { principal }: Exchange,
+  { request, view, clientAt, filter, signal }: ListenOptions,
+): Promise<Map<ViewMember, string[]>> {
+  const wanted = Array.isArray(filter.resourceSubscriptions) ? filter.resourceSubscriptions : [];
+  const uris = [...new Set(wanted.filter((uri) => typeof uri === 'string'))];
+  if (uris.length > MAX_URIS) {
+    throw new GatewayError('params-invalid', { text: `At most ${MAX_URIS} resources a stream` });
+  }
+  const byMember = new Map<ViewMember, string[]>();
+  const options = { view, clientAt, principal: principalKey(principal), signal };
+  for (const uri of uris) {
+    const subscribe = { ...request, method: 'resources/subscribe', params: { uri } };
+    const route = await routeOnView(gateway, subscribe, options).catch(() => undefined);
+    const own = route?.request.params.uri;
+    if (route === undefined || typeof own !== 'string') continue;
+    const { verdict } = route.member.access.decide('resources', own, { arguments: {} });
+    if (verdict === 'allowed') byMember.set(route.member, [...(byMember.get(route.member) ?? []), own]);
+  }
+  return byMember;
+}
+
+/** Resolves with what the server acknowledged, or with nothing where it does not in time. */
+async function startListen(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  { request, clientAt, signal, stream, member, uris }: ListenOptions & { member: ViewMember; uris: string[] },
+): Promise<ResourceListen> {
+  const { server, access } = member;
+  const late = new AbortController();
+  const acknowledged = Promise.withResolvers<readonly JsonValue[]>();
+  const output: CallOutput = {
+    send(message) {
+      if (!('method' in message) || message.method !== 'notifications/subscriptions/acknowledged') {
+        stream.send(message);
+        return undefined;
+      }
+      const agreed = message.params?.notifications;
+      const honoured = isJsonObject(agreed) ? agreed.resourceSubscriptions : undefined;
+      acknowledged.resolve(Array.isArray(honoured) ? honoured : []);
+      return undefined;
+    },
+    respond() {},
+    end() {},
+  };
+  const { _meta } = request.params;
+  const notifications: JsonObject = { resourceSubscriptions: uris };
+  const own: ModernRequest = {
+    ...request,
+    params: { ...(_meta === undefined ? {} : { _meta }), notifications },
+  };
+  const listening = dispatchRequest(gateway, exchange, {
+    asked: own,
+    request: own,
+    hidden: false,
+    client: clientAt(member),
+    server,
+    output: heardOutput(publicOutput(output, own.method, viewNames(server.slug)), access),
+    signal: AbortSignal.any([signal, late.signal]),
+    sessionCall: undefined,
+  }).catch(() => undefined);
+  const timer = setTimeout(() => late.abort(), gateway.config.lists.timeoutMs);
+  const ended = listening.then(() => {
+    clearTimeout(timer);
+    acknowledged.resolve([]);
+  });
+  const honoured = await acknowledged.promise;
+  clearTimeout(timer);
+  return { honoured, ended };
+}
+
+/** Holds what is said before the beginning is out. */
+class HeldStream {
+  readonly #send: (message: StreamMessage) => void;
+  #held: StreamMessage[] | undefined = [];
+
+  constructor(send: (message: StreamMessage) => void) {
+    this.#send = send;
+  }
+
+  send(message: StreamMessage): void {
+    if (this.#held === undefined) this.#send(message);
+    else this.#held.push(message);
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const message of held) this.#send(message);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
