@@ -21,7 +21,7 @@ async function run(): Promise<number> {
     case 'check':
       return check({ ...command, env, stdout, stderr });
     case 'doctor':
-      return doctor({ stderr });
+      return doctor({ ...command, env, stdout, stderr });
     case 'explain':
       return explain({ ...command, env, stdout, stderr });
     case 'audit verify':

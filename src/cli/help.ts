@@ -6,7 +6,7 @@ export const HELP = `Portico, a gateway for remote MCP servers.
 Usage
   portico [serve] [--config FILE] [--host H] [--port N]   serve the configured MCP servers
   portico check [--config FILE]                           check the config and print every problem
-  portico doctor [--config FILE]                          check, then reach everything (not available yet)
+  portico doctor [--config FILE]                          check, then really reach issuers, Redis and every server
   portico explain --token FILE|--claims FILE [TARGET] [--config FILE]
                                                           what a caller sees, and which rule decides
   portico audit verify FILE... [--key FILE] [--head HASH]

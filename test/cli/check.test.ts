@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check } from '../../src/cli/check.ts';
-import { doctor } from '../../src/cli/doctor.ts';
 import { writeConfig } from '../config/written-config.ts';
 
 async function checked(file: string, env: NodeJS.ProcessEnv = {}) {
@@ -63,11 +62,4 @@ test('a file that is not there is a problem like any other', async () => {
     stdout,
     '/no/such/portico.yaml:1:1  this config file is of no use: there is no such file. Name another with --config.\n',
   );
-});
-
-test('doctor says that it is not available yet and exits with 2', async () => {
-  let stderr = '';
-  const exitCode = await doctor({ stderr: { write: (text) => (stderr += text) } });
-  assert.equal(exitCode, 2);
-  assert.match(stderr, /not available yet/);
 });

@@ -1,0 +1,48 @@
+// Servers: each is started or called as serving would, and asked for its tools.
+import { GatewayError } from '../../errors.ts';
+import type { Server } from '../../servers/server.ts';
+import { withinTime } from '../../servers/within-time.ts';
+import { type Check, type Finding, failed, type Surroundings } from './check-parts.ts';
+
+export function serverChecks({ edition }: Surroundings): Check[] {
+  const { servers, catalogue } = edition.context;
+  return [...servers.values()].map((server) => ({
+    kind: 'server',
+    subject: server.slug,
+    async run() {
+      if (server.personal) return { verdict: 'not tried', text: 'it sees who calls, and nobody does here' };
+      try {
+        const { signal } = new AbortController();
+        // Probe and handshake each have the start timeout.
+        const link = await withinTime(server.catalogueLink(), server.config.startTimeoutMs * 2, signal);
+        const { size } = await catalogue.table(link, 'tools', { signal });
+        const { era, version } = link.peer;
+        return { verdict: 'ok', text: `${era} ${version}, ${size} ${size === 1 ? 'tool' : 'tools'}` };
+      } catch (thrown) {
+        return unreachable(server, thrown);
+      }
+    },
+  }));
+}
+
+function unreachable(server: Server, thrown: unknown): Finding {
+  const reason = thrown instanceof GatewayError ? (thrown.details.reason ?? thrown.code) : '';
+  const advice =
+    ADVICE[reason] ??
+    (server.config.type === 'stdio'
+      ? 'Run its command by hand, in its cwd, and look at what it prints.'
+      : 'Check its url, and that it can be reached from here.');
+  const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
+  return failed(cause, advice);
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  'command-missing': 'Install the program, or give its full path in command.',
+  'command-not-permitted': 'Make the program executable for the user that Portico runs as.',
+  'cwd-unusable': 'Correct its cwd.',
+  'start-timeout': 'Raise its startTimeout if it needs longer; package runners do the first time.',
+  start: 'Raise its startTimeout if it needs longer; package runners do the first time.',
+  'credential-refused': 'Check what signs Portico in to it: auth, headers, tls.cert.',
+  'not-modern': 'Leave out `protocol: modern`, or update the server.',
+  'no-common-version': 'Update the server: it speaks no revision that Portico does.',
+};

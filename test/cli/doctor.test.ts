@@ -1,0 +1,76 @@
+// `portico doctor`: everything that a config names is really reached, and what is wrong is told with what to do.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { doctor } from '../../src/cli/doctor.ts';
+import { writeConfig } from '../config/written-config.ts';
+import { freePort } from '../support/free-port.ts';
+import { descendantsOf } from '../support/process-tree.ts';
+import { FAULTY_SERVER } from '../support/stdio-rig.ts';
+import { signingKey, startTokenIssuer } from '../support/token-issuer.ts';
+
+async function examined(t: TestContext, config: unknown): Promise<{ exitCode: number; text: string }> {
+  const { file } = await writeConfig(t, JSON.stringify(config));
+  let text = '';
+  const output = { write: (written: string) => (text += written) };
+  const exitCode = await doctor({ file, env: process.env, stdout: output, stderr: output });
+  return { exitCode, text };
+}
+
+const faulty = (...switches: string[]) => ({
+  command: process.execPath,
+  args: [FAULTY_SERVER, ...switches],
+});
+
+test('what can be reached is told with its era and number of tools, keys and all, and leaves no process', async (t) => {
+  const issuer = await startTokenIssuer(t);
+  issuer.keys = [signingKey('ES256', 'k')];
+  const before = descendantsOf(process.pid).length;
+  const { exitCode, text } = await examined(t, {
+    mcpServers: { new: faulty('--era=modern'), old: faulty('--era=legacy') },
+    gateway: { auth: { issuers: [{ issuer: issuer.issuer }] } },
+  });
+  assert.equal(exitCode, 0, text);
+  assert.match(text, /is valid; all is well/);
+  assert.match(text, /issuer {2}http:\S+ +ok +metadata, 1 key\n/);
+  assert.match(text, /server {2}new +ok +modern 2026-07-28, \d+ tools\n/);
+  assert.match(text, /server {2}old +ok +legacy 2025-11-25, \d+ tools\n/);
+  assert.equal(descendantsOf(process.pid).length, before);
+});
+
+test('each problem is told with what to do about it, and no secret is', async (t) => {
+  const issuer = await startTokenIssuer(t);
+  issuer.metadata = () => ({ issuer: 'https://another.example', jwks_uri: 'https://another.example/keys' });
+  const port = await freePort();
+  const { exitCode, text } = await examined(t, {
+    mcpServers: {
+      absent: { command: '/no/such/program' },
+      dies: { ...faulty('--exit-at-start=3') },
+      nowhere: { url: `http://user:hunter2-in-url@127.0.0.1:${port}/mcp?key=hunter2-in-query` },
+      fine: faulty('--era=modern'),
+    },
+    gateway: {
+      auth: { issuers: [{ issuer: issuer.issuer }] },
+      redis: { url: `redis://:hunter2-of-redis@127.0.0.1:${port}` },
+    },
+  });
+  assert.equal(exitCode, 1);
+  assert.match(text, /5 of 6 cannot be reached/);
+  assert.match(
+    text,
+    /issuer .* FAILED +its metadata is that of another issuer.*\n +Check that gateway\.auth/,
+  );
+  assert.match(text, /redis +redis:\/\/127\.0\.0\.1:\d+ +FAILED .*\n +Check gateway\.redis\.url/);
+  assert.match(text, /absent +FAILED .*\n +Install the program, or give its full path in command\./);
+  assert.match(text, /dies +FAILED .*\n +Run its command by hand/);
+  assert.match(text, /nowhere +FAILED .*\n +Check its url/);
+  assert.match(text, /fine +ok /);
+  assert.ok(!text.includes('hunter2'), text);
+});
+
+test('a config that is wrong is told as check tells it, and nothing is reached', async (t) => {
+  const { exitCode, text } = await examined(t, {
+    mcpServers: { a: { url: 'http://127.0.0.1/mcp', colour: 1 } },
+  });
+  assert.equal(exitCode, 1);
+  assert.match(text, /portico\.\w+:\d+:\d+ {2}mcpServers\.a\.colour/);
+});
