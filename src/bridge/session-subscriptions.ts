@@ -5,6 +5,7 @@ import { GatewayError } from '../errors.ts';
 import { META, MODERN_VERSION } from '../protocol/era.ts';
 import type { JsonRpcNotification } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
+import { ReopenPause } from '../servers/reopen-pause.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import { TurnQueue } from './turn-queue.ts';
@@ -27,12 +28,12 @@ export interface SubscriptionBinding {
 export class SessionSubscriptions {
   readonly #uris = new Set<string>();
   readonly #turns = new TurnQueue();
-  readonly #reopenAfterMs: number;
+  readonly #pause: ReopenPause;
   #binding: SubscriptionBinding | undefined;
   #current: AbortController | undefined;
 
   constructor(reopenAfterMs: number = REOPEN_AFTER_MS) {
-    this.#reopenAfterMs = reopenAfterMs;
+    this.#pause = new ReopenPause({ firstMs: reopenAfterMs, maxMs: MAX_PAUSE_MS });
   }
 
   /** Where to listen, and to whom to tell it; the newest counts. */
@@ -106,7 +107,8 @@ export class SessionSubscriptions {
         return false;
       }
       this.#replace(controller);
-      const over = () => this.#onStreamEnded(controller);
+      const openedAt = performance.now();
+      const over = () => this.#onStreamEnded(controller, performance.now() - openedAt);
       listening.then(over, over);
       return true;
     } catch (thrown) {
@@ -124,17 +126,18 @@ export class SessionSubscriptions {
   }
 
   /** Ended upstream: it is opened again, and everything may have changed meanwhile. */
-  #onStreamEnded(controller: AbortController): void {
+  #onStreamEnded(controller: AbortController, livedMs: number): void {
     if (this.#current !== controller) return;
-    void this.#reopen(controller);
+    void this.#reopen(controller, livedMs);
   }
 
-  async #reopen(lost: AbortController): Promise<void> {
+  async #reopen(lost: AbortController, livedMs: number): Promise<void> {
     const { ended } = this.#binding ?? {};
-    let pauseMs = this.#reopenAfterMs;
+    let heldMs = livedMs;
     while (ended?.aborted === false && this.#current === lost) {
+      const pauseMs = this.#pause.after(heldMs);
       await delay(pauseMs, undefined, { signal: ended, ref: false }).catch(() => undefined);
-      pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
+      heldMs = 0;
       await this.#reopenNow(lost, ended).catch(() => undefined);
     }
   }

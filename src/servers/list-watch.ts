@@ -4,17 +4,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { META } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { promisedListChanges } from '../protocol/list-changes.ts';
+import { ReopenPause } from './reopen-pause.ts';
 import type { ServerLink } from './server-link.ts';
 import type { ServerMessage } from './transport.ts';
 
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 
-/** Runs until the link closes or nobody wants to know any more; never rejects. Does nothing for a server that promises no list changes. */
+/**
+ * Runs until the link closes or nobody wants to know any more; never rejects. Does nothing for a server that promises
+ * no list changes.
+ */
 export async function watchLists(
   link: ServerLink,
   onMessage: (message: ServerMessage) => void,
-  unwanted: AbortSignal,
+  { unwanted, firstPauseMs = FIRST_PAUSE_MS }: { unwanted: AbortSignal; firstPauseMs?: number },
 ): Promise<void> {
   const kinds = promisedListChanges(link.peer.capabilities);
   if (link.peer.era === 'legacy' || kinds.length === 0) return;
@@ -24,17 +28,17 @@ export async function watchLists(
   void link.closed.then(stop);
   if (unwanted.aborted) stop();
   else unwanted.addEventListener('abort', stop, { signal: over.signal });
-  let pauseMs = FIRST_PAUSE_MS;
+  const pause = new ReopenPause({ firstMs: firstPauseMs, maxMs: MAX_PAUSE_MS });
   let again = false;
   while (link.open && !over.signal.aborted) {
     let acknowledged = false;
+    const askedAt = performance.now();
     const receive = (message: ServerMessage) => {
       if (message.method !== 'notifications/subscriptions/acknowledged') {
         onMessage(withoutSubscription(message));
         return;
       }
       acknowledged = true;
-      pauseMs = FIRST_PAUSE_MS;
       if (!again) return;
       for (const { method } of kinds) onMessage({ jsonrpc: '2.0', method });
     };
@@ -42,8 +46,8 @@ export async function watchLists(
     const options = { signal: over.signal, longLived: true, background: true, onMessage: receive };
     await link.call('subscriptions/listen', params, options).catch(() => undefined);
     again ||= acknowledged;
+    const pauseMs = pause.after(acknowledged ? performance.now() - askedAt : 0);
     await delay(pauseMs, undefined, { signal: over.signal, ref: false }).catch(() => undefined);
-    pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
   }
 }
 

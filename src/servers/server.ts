@@ -314,7 +314,7 @@ export class Server {
   /** Hears of list changes, and opens the link again when it ends by itself. */
   #keepWatch(link: ServerLink): void {
     const { signal } = this.#retired;
-    void watchLists(link, (message) => this.#receiveShared(message, link), signal);
+    void watchLists(link, (message) => this.#receiveShared(message, link), { unwanted: signal });
     void link.closed.then(() => {
       if (link.closing || signal.aborted) return;
       const now = performance.now();
