@@ -136,7 +136,9 @@ export class Server {
         this.#receiveShared(message, from, person);
       const backoff = this.#ownerBackoffs.of(person);
       const link = await this.#open({ clientCapabilities, caller, onUnsolicited }, { signal, backoff });
-      void watchLists(link, (message) => this.#receiveShared(message, link, person), this.retired);
+      void watchLists(link, (message) => this.#receiveShared(message, link, person), {
+        unwanted: this.retired,
+      });
       return link;
     };
     return this.#pool.acquire(`${CATALOGUE_KEY} ${key} ${person}`, start, { owner: person, pinned: false });
@@ -329,7 +331,8 @@ export class Server {
    * chain, and each new link tells clients to list again, which takes a link.
    */
   async #reopen(): Promise<void> {
-    if (this.#reopening) return;
+    // Where there is a link for each person, the person's next call opens it.
+    if (this.personal || this.#reopening) return;
     this.#reopening = true;
     const { signal } = this.#retired;
     while (!signal.aborted) {
