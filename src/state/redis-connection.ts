@@ -78,7 +78,8 @@ export class RedisConnection {
 
   /** @throws StoreUnavailable, at once where it is known that asking is no use */
   async ask<T>(command: (client: Redis) => Promise<T>): Promise<T> {
-    if (this.#breaker.isOpen) throw new StoreUnavailable('Redis is not asked while it does not answer');
+    if (this.#breaker.isOpen)
+      throw new StoreUnavailable('Redis is not asked while it does not answer', this.#trouble);
     try {
       const answer = await this.#answer(command);
       this.#breaker.succeeded();
