@@ -102,6 +102,11 @@ export class LegacySession {
     return this.#calls.size > 0 || this.#standalone.attached;
   }
 
+  /** Questions that its client has, or is to get. */
+  get pendingQuestions(): number {
+    return this.questions.size + this.#waiting.size;
+  }
+
   get standalone(): EventStream {
     return this.#standalone;
   }
@@ -215,7 +220,7 @@ export class LegacySession {
     origin: QuestionOrigin,
     { stream, refuse }: { stream: EventStream | undefined; refuse: (why: string) => void },
   ): void {
-    if (this.questions.size + this.#waiting.size >= MAX_QUESTIONS) {
+    if (this.pendingQuestions >= MAX_QUESTIONS) {
       refuse('The client has too many questions open');
       return;
     }

@@ -113,6 +113,11 @@ export class LinkHub {
     return this.#held.size;
   }
 
+  /** Questions that no call has been found for, and calls whose last words are still awaited. */
+  get unsettled(): number {
+    return this.#homeless.size + this.#fences.size;
+  }
+
   #handHomeless(call: ParkedCall, belongs: (question: JsonRpcRequest) => boolean): void {
     for (const [question, timer] of this.#homeless) {
       if (!belongs(question)) continue;

@@ -12,7 +12,7 @@ const GONE_WITHIN_MS = 8_000;
 const PARKED = { timeoutMs: 2_000, max: 1_000, maxPerPrincipal: 1_000 };
 
 const step = fc.oneof<fc.Arbitrary<Step>[]>(
-  fc.constantFrom<Step>({ what: 'echo' }, { what: 'list' }),
+  fc.constantFrom<Step>({ what: 'echo' }, { what: 'list' }, { what: 'log' }, { what: 'listen' }),
   fc.record({ what: fc.constant('progress' as const), reports: fc.integer({ min: 1, max: 4 }) }),
   fc.record({
     what: fc.constant('give up' as const),
@@ -21,6 +21,7 @@ const step = fc.oneof<fc.Arbitrary<Step>[]>(
   }),
   fc.record({
     what: fc.constant('ask' as const),
+    feature: fc.constantFrom('elicitation' as const, 'elicitation' as const, 'sampling' as const),
     reply: fc.constantFrom(
       'accept' as const,
       'accept' as const,

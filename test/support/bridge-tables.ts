@@ -47,7 +47,10 @@ export function watchBridge(): BridgeTables {
       listenedOwners: sum(registries, (registry) => registry.listened),
       callsInFlight: sum(hubs, ({ link }) => link.inFlight),
       streamsOfLinks: sum(hubs, ({ link }) => (link.peer.era === 'legacy' ? link.streams : 0)),
-      openQuestions: sum(sessions, (session) => session.questions.size),
+      unsettledOfHubs: sum(hubs, (hub) => hub.unsettled),
+      openQuestions: sum(sessions, (session) => session.pendingQuestions),
+      openSessions: sum(sessions, (session) => Number(!session.ended.signal.aborted)),
+      streamsOfSessions: sum(sessions, (session) => session.streams.size),
       busySessions: sum(sessions, (session) => Number(session.busy)),
     }),
     stop() {

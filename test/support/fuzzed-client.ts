@@ -8,11 +8,15 @@ import type { Members, Message, RawExchange } from './raw-client.ts';
 import { ModernClient, openSession, type RawSession } from './raw-session.ts';
 
 export type Step =
-  | { readonly what: 'echo' | 'list' | 'crash' }
+  | { readonly what: 'echo' | 'list' | 'log' | 'listen' | 'crash' }
   | { readonly what: 'progress'; readonly reports: number }
   /** The call is given up after so many milliseconds, in the way of the client's era. */
   | { readonly what: 'give up'; readonly afterMs: number; readonly asking: boolean }
-  | { readonly what: 'ask'; readonly reply: 'accept' | 'decline' | 'forget' | 'answer twice' };
+  | {
+      readonly what: 'ask';
+      readonly reply: 'accept' | 'decline' | 'forget' | 'answer twice';
+      readonly feature: 'elicitation' | 'sampling';
+    };
 
 export interface Program {
   readonly era: 'legacy' | 'modern';
@@ -33,7 +37,10 @@ export interface FuzzTarget {
   crash(client: RawSession | ModernClient): Promise<void>;
 }
 
-const CAPABILITIES = { elicitation: {} };
+const CAPABILITIES = { elicitation: {}, sampling: {} };
+const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
+const LOGGED = 'notifications/message';
+const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 /** Not available; no capacity; the state of a call that is over. */
 const EXCUSED = new Set([5020, 5030, -32602]);
 /** Questions are as many texts as there are calls that ask. */
@@ -55,22 +62,29 @@ interface Asked {
   readonly text: string;
   readonly mark: string;
   readonly reply: Extract<Step, { what: 'ask' }>['reply'] | 'nothing';
+  readonly feature: Extract<Step, { what: 'ask' }>['feature'];
   questions: number;
 }
 
-function newQuestion(reply: Asked['reply']): Asked {
-  return { text: askedText(), mark: randomUUID(), reply, questions: 0 };
+function newQuestion(reply: Asked['reply'], feature: Asked['feature'] = 'elicitation'): Asked {
+  return { text: askedText(), mark: randomUUID(), reply, feature, questions: 0 };
 }
 
 /** The call of a tool that asks, in the era of the server. */
-function askingCall({ era }: FuzzTarget, { text }: Asked): Members {
-  const question = { method: 'elicitation/create', params: { message: text, requestedSchema: {} } };
+function askingCall({ era }: FuzzTarget, { text, feature }: Asked): Members {
+  // A member of nobody's tells whose question it is, also where no message is shown.
+  const question =
+    feature === 'elicitation'
+      ? { method: 'elicitation/create', params: { message: text, requestedSchema: {} } }
+      : { method: 'sampling/createMessage', params: { message: text, messages: [], maxTokens: 1 } };
   return era === 'legacy'
     ? { name: 'ask', arguments: question }
     : { name: 'rounds', arguments: { rounds: [{ q: question }] } };
 }
 
-function answerTo({ reply, mark }: Asked): Members {
+function answerTo({ reply, mark, feature }: Asked): Members {
+  if (feature === 'sampling')
+    return { role: 'assistant', model: mark, content: { type: 'text', text: mark } };
   return reply === 'decline'
     ? { action: 'decline', content: { mark } }
     : { action: 'accept', content: { mark } };
@@ -105,16 +119,25 @@ function textOf(result: Members | undefined): string {
   return String(((result?.content ?? []) as { text?: string }[])[0]?.text);
 }
 
+interface StepTerms {
+  readonly target: FuzzTarget;
+  readonly id: string;
+  /** All that this client has logged so far. */
+  readonly lines: Set<unknown>;
+}
+
 /** Echo, list and progress are alike in both eras: one exchange, nobody is asked. */
 async function plainStep(
   client: RawSession | ModernClient,
   step: Step,
-  { target, id }: { target: FuzzTarget; id: string },
+  { target, id, lines }: StepTerms,
 ): Promise<void> {
   if (step.what === 'list') {
     const { result, error } = await client.ask('tools/list', {}, { id });
     if (error) return assertExcused(error, target);
     assert.ok(Array.isArray(result?.tools) && result.tools.length > 0);
+  } else if (step.what === 'log') {
+    await loggedStep(client, { target, id, lines });
   } else if (step.what === 'crash') {
     await target.crash(client);
   } else if (step.what === 'progress') {
@@ -126,6 +149,25 @@ async function plainStep(
     if (answer.error) return assertExcused(answer.error, target);
     assert.equal(textOf(answer.result), text);
   }
+}
+
+/** Logs a line; whatever lines come with the answer have to be of this client. */
+async function loggedStep(
+  client: RawSession | ModernClient,
+  { target, id, lines }: StepTerms,
+): Promise<void> {
+  const data = randomUUID();
+  lines.add(data);
+  const meta = client instanceof ModernClient ? { [LOG_LEVEL]: 'debug' } : {};
+  const call = client.start('tools/call', { name: 'log', arguments: { data } }, { id, meta });
+  const { response, before } = await (await call.answer).whole();
+  for (const message of before) assertOwnLine(message, lines);
+  if (response.error) return assertExcused(response.error, target);
+  assert.equal(textOf(response.result), 'logged');
+}
+
+function assertOwnLine({ method, params }: Message, lines: ReadonlySet<unknown>): void {
+  if (method === LOGGED) assert.ok(lines.has(params?.data), `somebody else's line: ${params?.data}`);
 }
 
 async function reportedStep(
@@ -158,6 +200,19 @@ function modernClient(target: FuzzTarget, { features }: Program): FuzzedClient {
   // Everybody counts alike: ids collide between clients on purpose.
   let lastId = 0;
   const nextId = () => String(++lastId);
+  const lines = new Set<unknown>();
+
+  /** Acknowledged under its own id, and left again. */
+  async function listen(): Promise<void> {
+    const id = nextId();
+    const notifications = { toolsListChanged: true };
+    const exchange = client.start('subscriptions/listen', { notifications }, { id });
+    const first = await (await exchange.answer).message();
+    if (first?.error) assertExcused(first.error, target);
+    else assert.equal((first?.params?._meta as Members | undefined)?.[SUBSCRIPTION], Number(id));
+    exchange.abort();
+    await exchange.closed;
+  }
 
   async function ask(asked: Asked): Promise<void> {
     const call = askingCall(target, asked);
@@ -183,8 +238,9 @@ function modernClient(target: FuzzTarget, { features }: Program): FuzzedClient {
 
   return {
     async act(step) {
-      if (step.what === 'ask') return ask(newQuestion(step.reply));
-      if (step.what !== 'give up') return plainStep(client, step, { target, id: nextId() });
+      if (step.what === 'ask') return ask(newQuestion(step.reply, step.feature));
+      if (step.what === 'listen') return listen();
+      if (step.what !== 'give up') return plainStep(client, step, { target, id: nextId(), lines });
       const call = step.asking
         ? askingCall(target, newQuestion('nothing'))
         : { name: 'never', arguments: {} };
@@ -204,13 +260,16 @@ async function legacyClient(target: FuzzTarget, program: Program): Promise<Fuzze
   }
   const session = opened;
   const asked = new Map<unknown, Asked>();
+  const lines = new Set<unknown>();
   const listener = program.listens ? await session.listen() : undefined;
   const listening = listener && hearAll(listener);
   let lastId = 0;
   const nextId = () => String(++lastId);
 
   /** Every request of a server has to be a question that one of this session's own calls asks, put once. */
-  async function hear({ id, method, params }: Message): Promise<void> {
+  async function hear(message: Message): Promise<void> {
+    const { id, method, params } = message;
+    assertOwnLine(message, lines);
     if (method === undefined || id === undefined) return;
     const own = asked.get(params?.message);
     assert.ok(own !== undefined, `somebody else was meant: ${JSON.stringify(params)}`);
@@ -245,6 +304,19 @@ async function legacyClient(target: FuzzTarget, program: Program): Promise<Fuzze
     assertAnswered(response, own, { target, mayBeRefused: !program.features || !program.listens });
   }
 
+  /** Subscribes to a resource, and half of the time gives it up again. */
+  async function subscribe(): Promise<void> {
+    const uri = 'test://one';
+    const id = nextId();
+    for (const method of [
+      'resources/subscribe',
+      ...(Number(id) % 2 === 0 ? ['resources/unsubscribe'] : []),
+    ]) {
+      const { error } = await session.ask(method, { uri }, { id: nextId() });
+      if (error) assertExcused(error, target);
+    }
+  }
+
   async function cancel(step: Extract<Step, { what: 'give up' }>): Promise<void> {
     const own = newQuestion('nothing');
     asked.set(own.text, own);
@@ -261,9 +333,10 @@ async function legacyClient(target: FuzzTarget, program: Program): Promise<Fuzze
 
   return {
     async act(step) {
-      if (step.what === 'ask') await ask(newQuestion(step.reply));
+      if (step.what === 'ask') await ask(newQuestion(step.reply, step.feature));
       else if (step.what === 'give up') await cancel(step);
-      else await plainStep(session, step, { target, id: nextId() });
+      else if (step.what === 'listen') await subscribe();
+      else await plainStep(session, step, { target, id: nextId(), lines });
     },
     async [Symbol.asyncDispose]() {
       await session.delete();
