@@ -20,21 +20,28 @@ const LIST_CHANGED = 'notifications/tools/list_changed';
 const UPDATED = 'notifications/resources/updated';
 const LOGGED = 'notifications/message';
 
-/** The features that a test was made for. */
-export const tested = new Set<EraFeature>();
-
-export function feature(name: EraFeature, title: string, run: () => Promise<void>): void {
-  tested.add(name);
-  test(`${name}: ${title}`, run);
-}
-
 export interface Combination {
   readonly kind: ClientKind;
   /** The server's. */
   readonly era: 'legacy' | 'modern';
 }
 
-export function testWhatServersHave(clientOf: () => SdkClient, { kind, era }: Combination): void {
+/** The cells of docs/eras.md that a test was made for, as `feature: combination`. */
+export const testedCells = new Set<string>();
+
+/** Makes tests of features for one combination. */
+export function featuresOf({ kind, era }: Combination) {
+  const client = kind === 'v2 modern' ? 'modern' : 'legacy';
+  return (name: EraFeature, title: string, run: () => Promise<void>): void => {
+    testedCells.add(`${name}: ${client} client, ${era} server`);
+    test(`${name}: ${title}`, run);
+  };
+}
+
+export function testWhatServersHave(clientOf: () => SdkClient, combination: Combination): void {
+  const { kind, era } = combination;
+  const feature = featuresOf(combination);
+
   feature('introduction', 'the server is introduced as what it is', async () => {
     const { serverName, instructions, serverCapabilities } = clientOf();
     assert.equal(serverName, era === 'legacy' ? 'sdk-v1' : 'sdk-v2');
@@ -140,7 +147,10 @@ export function testWhatServersHave(clientOf: () => SdkClient, { kind, era }: Co
   });
 }
 
-export function testCallsAndNotices(clientOf: () => SdkClient, { kind, era }: Combination): void {
+export function testCallsAndNotices(clientOf: () => SdkClient, combination: Combination): void {
+  const { kind, era } = combination;
+  const feature = featuresOf(combination);
+
   feature('progress', 'reaches the caller, in order', async () => {
     const seen: unknown[] = [];
     const onprogress = ({ progress, total }: { progress: number; total?: number | undefined }) => {
@@ -211,7 +221,10 @@ export function testCallsAndNotices(clientOf: () => SdkClient, { kind, era }: Co
   });
 }
 
-export function testQuestions(clientOf: () => SdkClient, { era }: Combination): void {
+export function testQuestions(clientOf: () => SdkClient, combination: Combination): void {
+  const { era } = combination;
+  const feature = featuresOf(combination);
+
   feature('elicitation, form', 'filled in by the client', async () => {
     assert.equal((await clientOf().call('ask_name')).text, `Hello, ${USER_NAME}!`);
   });

@@ -23,4 +23,9 @@ export const ERA_FEATURES = [
   'several rounds',
 ] as const;
 
+/** The columns. */
+export const ERA_COMBINATIONS = (['legacy', 'modern'] as const).flatMap((client) =>
+  (['legacy', 'modern'] as const).map((server) => `${client} client, ${server} server` as const),
+);
+
 export type EraFeature = (typeof ERA_FEATURES)[number];
