@@ -4,6 +4,7 @@ import type { Config } from './config/config.ts';
 import { type AdminServer, createAdminServer } from './http/admin-server.ts';
 import { createPublicServer } from './http/server.ts';
 import { applyConfig, warmUp } from './lifecycle/apply-config.ts';
+import { type DefinedTools, definedTools } from './lifecycle/defined-tools.ts';
 import { Editions } from './lifecycle/editions.ts';
 import { createLastingParts } from './lifecycle/lasting-parts.ts';
 import { pause } from './lifecycle/pause.ts';
@@ -39,6 +40,12 @@ export interface Gateway {
    * whoever asks while one runs is served by the next. Never rejects; does nothing once the gateway is ending.
    */
   reload(read: ReadConfig): Promise<ReloadOutcome>;
+  /**
+   * The tools that a server defines, less those that the config does not let exist. Nothing need have been started.
+   *
+   * @throws GatewayError when the server cannot be asked
+   */
+  definedTools(server: string, signal: AbortSignal): Promise<DefinedTools>;
   /** Drains and ends everything; idempotent, safe after a failed start. `hurry` cuts what is still running. */
   close(): Promise<void>;
   hurry(): void;
@@ -149,6 +156,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       shoutIfOpen(config, logger);
       warmUp(editions.current);
       return addresses;
+    },
+    async definedTools(slug, signal) {
+      const { servers, shapes, catalogue } = editions.current.context;
+      const server = servers.get(slug);
+      if (server === undefined) throw new Error(`there is no server ${slug}`);
+      const { tools, ambiguous } = await definedTools(server, catalogue, signal);
+      const isThere = (name: string) => shapes.of(slug).exists(name);
+      return {
+        tools: new Map([...tools].filter(([name]) => isThere(name))),
+        ambiguous: ambiguous.filter(isThere),
+      };
     },
     reload: (read) => reloads.request(read),
     close() {

@@ -6,6 +6,7 @@ import { check } from './cli/check.ts';
 import { doctor } from './cli/doctor.ts';
 import { explain } from './cli/explain.ts';
 import { HELP, mistakeLine } from './cli/help.ts';
+import { pin } from './cli/pin.ts';
 import { serve } from './cli/serve.ts';
 import { readVersion } from './cli/version.ts';
 
@@ -26,6 +27,8 @@ async function run(): Promise<number> {
       return explain({ ...command, env, stdout, stderr });
     case 'audit verify':
       return auditVerify({ ...command, stdout, stderr });
+    case 'pin':
+      return pin({ ...command, env, stdout, stderr });
     case 'help':
       stdout.write(HELP);
       return 0;

@@ -16,6 +16,7 @@ const DOCUMENTS = [
   'docs/auth.md',
   'docs/dependencies.md',
   'docs/security.md',
+  'docs/servers.md',
   'test/conformance/README.md',
 ];
 

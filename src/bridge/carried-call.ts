@@ -1,6 +1,5 @@
 // One call on its way through the bridge: what every way of carrying it needs, and the steps that they share.
 import { isUsable } from '../federation/server-catalogue.ts';
-import type { ReviewedTools } from '../federation/tool-shape.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import { type Era, META } from '../protocol/era.ts';
 import { HEADER_MISMATCH } from '../protocol/error-codes.ts';
@@ -53,8 +52,11 @@ export interface CallToCarry {
   /** What the server lists of the tool that is called, where it is one that may be run as a task for this caller. */
   readonly tool: JsonObject | undefined;
   readonly paramHeaders: ParamHeaderValues | undefined;
-  /** Of a list of tools: what clients get to see of it; undefined where that is all of it, as it is. */
-  readonly tools: ReviewedTools | undefined;
+  /**
+   * Of a list of tools: each as clients get to see it, or undefined where there is none for them. Without it they see
+   * all of it, as it is.
+   */
+  presentTool?(tool: JsonObject): JsonObject | undefined;
   /** Reads the tool's schema again and makes the headers anew: a server refused those that we had (BRIDGE.md). */
   refreshParamHeaders?(): Promise<ParamHeaderValues | undefined>;
   /** The call as its legacy session knows it. */
@@ -195,10 +197,17 @@ export class CarriedCall {
   /** What is for this caller, found by the server's own names and words, before any of them becomes another. */
   #visibleOutcome(outcome: JsonRpcOutcome): JsonRpcOutcome {
     if ('error' in outcome) return outcome;
-    const { request, client, link, tools } = this.call;
+    const { request, client, link } = this.call;
     const result = request.method === 'tools/list' ? usableTools(outcome.result, link) : outcome.result;
     const visible = visibleResult(result, request, client.access);
-    return { result: tools === undefined ? visible : presentedTools(visible, tools) };
+    return { result: this.#presented(visible) };
+  }
+
+  #presented(result: JsonObject): JsonObject {
+    const { presentTool } = this.call;
+    if (presentTool === undefined) return result;
+    const listed = Array.isArray(result.tools) ? result.tools.filter(isJsonObject) : [];
+    return { ...result, tools: listed.map(presentTool).filter((tool) => tool !== undefined) };
   }
 
   /** A subscription is known to its client by the id of the client's own request, digit by digit. */
@@ -214,11 +223,6 @@ function withoutLogLevel(params: JsonObject | undefined): JsonObject | undefined
   if (params === undefined || !isJsonObject(params._meta)) return params;
   const { [META.logLevel]: _withheld, ..._meta } = params._meta;
   return { ...params, _meta };
-}
-
-function presentedTools(result: JsonObject, shape: ReviewedTools): JsonObject {
-  const listed = Array.isArray(result.tools) ? result.tools.filter(isJsonObject) : [];
-  return { ...result, tools: listed.map((tool) => shape.present(tool)).filter((tool) => tool !== undefined) };
 }
 
 /** Portico is the client here: tools that it could not call by the rules are left out (F35). */

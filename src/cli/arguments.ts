@@ -20,13 +20,19 @@ export type Command =
       /** The file that holds the key. */
       readonly keyFile: string | undefined;
     }
+  | {
+      readonly kind: 'pin';
+      readonly file: string;
+      readonly server: string | undefined;
+      readonly isCheck: boolean;
+    }
   | { readonly kind: 'version' | 'help' }
   /** Exit code 2. */
   | { readonly kind: 'mistake'; readonly message: string };
 
 export const DEFAULT_CONFIG_FILE = 'config/portico.yaml';
 
-const COMMANDS = ['serve', 'check', 'doctor', 'explain', 'audit'] as const;
+const COMMANDS = ['serve', 'check', 'doctor', 'explain', 'audit', 'pin'] as const;
 const OPTIONS = {
   config: { type: 'string', short: 'c' },
   host: { type: 'string' },
@@ -35,6 +41,8 @@ const OPTIONS = {
   claims: { type: 'string' },
   head: { type: 'string' },
   key: { type: 'string' },
+  server: { type: 'string' },
+  check: { type: 'boolean' },
   version: { type: 'boolean', short: 'v' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -101,6 +109,7 @@ function commandFor(
 
   const file = given.get('config') ?? (env.PORTICO_CONFIG || DEFAULT_CONFIG_FILE);
   if (kind === 'explain') return explainCommand(file, given, extra);
+  if (kind === 'pin') return { kind, file, server: given.get('server'), isCheck: given.has('check') };
   return kind === 'serve' ? serveCommand(file, given) : { kind, file };
 }
 
@@ -110,6 +119,7 @@ const TAKES: Readonly<Record<(typeof COMMANDS)[number], readonly OptionName[]>> 
   doctor: ['config'],
   explain: ['config', 'token', 'claims'],
   audit: ['head', 'key'],
+  pin: ['config', 'server', 'check'],
 };
 
 function auditCommand(

@@ -11,6 +11,8 @@ Usage
                                                           what a caller sees, and which rule decides
   portico audit verify FILE... [--key FILE] [--head HASH]
                                                           whether audit files, the oldest first, are whole
+  portico pin [--server NAME] [--check] [--config FILE]   write the tools that servers have now to portico.lock,
+                                                          or say what differs from there
   portico --version
   portico --help
 
@@ -23,6 +25,8 @@ Options
       --claims FILE   what such a token says, as JSON
       --key FILE      the file that holds audit.key
       --head HASH     the last auditHead of the log, which no record may be missing before
+      --server NAME   ask this server alone, and leave the others as they are
+      --check         write nothing; exit with 1 if anything differs
 
 Exit codes
   0  done, or stopped in order     1  the config is wrong, or serving failed     2  the command is wrong

@@ -6,6 +6,7 @@ import type { AuditConfig } from './audit-config.ts';
 import type { AuthConfig } from './auth-config.ts';
 import type { LimitConfig, RedisConfig } from './limits-config.ts';
 import type { PersonalEnv } from './personal-value.ts';
+import type { PinsConfig } from './pins.ts';
 import type { IdentityConfig, ServerAuthConfig } from './server-auth-config.ts';
 import type { ToolOverrides, ToolSelection } from './shape-config.ts';
 
@@ -139,6 +140,8 @@ export interface GatewayConfig {
   readonly parked: { readonly timeoutMs: number; readonly max: number; readonly maxPerPrincipal: number };
   /** auto: with one server, names and URIs on `/mcp` are that server's own. */
   readonly names: 'auto' | 'prefixed';
+  /** Undefined: tools are what servers say that they are. */
+  readonly pins: PinsConfig | undefined;
   readonly lists: { readonly timeoutMs: number; readonly staleForMs: number; readonly ttlMs: number };
   /** Targets by the name of their set, whose view is /mcp/~NAME. */
   readonly toolsets: Readonly<Record<string, readonly string[]>>;

@@ -36,10 +36,4 @@ export const laterGatewayKeys = {
       { description: 'Signs who calls, for servers with `auth: {type: identity}`. Default: none.' },
     ),
   ),
-  pins: later(
-    choice(['enforce', 'warn'], {
-      description:
-        'What happens to a tool whose definition is not the one in portico.lock. Default: nothing.',
-    }),
-  ),
 };

@@ -194,6 +194,14 @@ const stateKeys = {
     },
     { description: 'Calls that wait for the answer to a question of their server.' },
   ),
+  pins: Type.Optional(
+    choice(['enforce', 'warn'], {
+      description:
+        'What becomes of a tool that is not as portico.lock beside this file has it, or not in there (portico pin writes ' +
+        'it). enforce: it is left out. warn: it is served, and spoken of in the log, in /status and in a metric. ' +
+        'Default: nothing; tools are what servers say that they are.',
+    }),
+  ),
   lists: standingSection(
     {
       timeout: duration({

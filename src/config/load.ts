@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import type { RuleFindings, RuleInput } from './ledger.ts';
 import { parseSource } from './parse-source.ts';
+import { NO_PINS, readPins } from './pins.ts';
 import { readReferencedFiles } from './referenced-files.ts';
 import { resolveConfig } from './resolve-config.ts';
 import { resolvePlaceholders } from './resolve-placeholders.ts';
@@ -37,21 +38,23 @@ export interface LoadOptions {
   readonly listen?: { readonly host?: string; readonly port?: number };
   /** Rules of what is built upon the config, such as access rules, which it knows nothing of by itself. */
   readonly judges?: readonly ConfigJudge[];
+  /** For who is about to write it: takes no notice of portico.lock. */
+  readonly withoutLock?: true;
 }
 
 export type ConfigJudge = (input: RuleInput) => RuleFindings;
 
 export async function loadConfig(file: string, options: LoadOptions): Promise<LoadedConfig> {
   const files = [resolve(file)];
-  const read: ReadFile = (path) => {
+  const read: ReadFile = (path, maxMib) => {
     files.push(path);
-    return readSmallFile(path);
+    return readSmallFile(path, undefined, maxMib);
   };
   return { ...(await loadBy(read, file, options)), files };
 }
 
 /** @param path absolute */
-type ReadFile = (path: string) => Promise<string>;
+type ReadFile = (path: string, maxMib?: number) => Promise<string>;
 type LoadOutcome =
   | Omit<Extract<LoadedConfig, { ok: true }>, 'files'>
   | Omit<Extract<LoadedConfig, { ok: false }>, 'files'>;
@@ -103,18 +106,26 @@ async function readTree(
   };
   const rules = [checkRules, ...(options.judges ?? [])].map((judge) => judge(input));
   const files = await readReferencedFiles(file, { folder, env, readFile: read });
+  const pinned = options.withoutLock ? NO_PINS : await readPins(file, folder, read);
 
   // What a missing variable leaves behind is no second mistake, and a disabled server may miss what it likes.
   const errors = [
     ...filled.findings.filter(({ path }) => !isDisabled(file, path)),
-    ...[...checked.findings, ...rules.flatMap(({ errors }) => errors), ...files.errors].filter(
-      ({ path }) => !unresolved.some((known) => startsWith(path, known)),
-    ),
+    ...[
+      ...checked.findings,
+      ...rules.flatMap(({ errors }) => errors),
+      ...files.errors,
+      ...pinned.errors,
+    ].filter(({ path }) => !unresolved.some((known) => startsWith(path, known))),
   ];
-  const warnings = [...rules.flatMap((found) => found.warnings), ...files.warnings];
+  const warnings = [...rules.flatMap((found) => found.warnings), ...files.warnings, ...pinned.warnings];
   if (errors.length > 0) return { config: undefined, errors, warnings };
   const secrets = secretsOf(file, filled.substitutions, configSchemaNode);
-  return { config: resolveConfig({ file, folder, pem: files.pem, secrets }), errors, warnings };
+  return {
+    config: resolveConfig({ file, folder, pem: files.pem, pins: pinned.pins, secrets }),
+    errors,
+    warnings,
+  };
 }
 
 function withListen(file: ConfigFile, listen: LoadOptions['listen']): ConfigFile {

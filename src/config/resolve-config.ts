@@ -11,6 +11,7 @@ import { parseDuration } from './duration.ts';
 import type { LimitConfig, LimitKeyPart, RedisConfig } from './limits-config.ts';
 import { splitNoProxy } from './no-proxy.ts';
 import { decodePercent } from './percent-encoding.ts';
+import type { PinsConfig } from './pins.ts';
 import { defaultPublicUrl } from './public-url.ts';
 import type { ConfigFile, GatewaySection, ServerEntry } from './schema.ts';
 import { serverTypeOf } from './server-rules.ts';
@@ -22,14 +23,15 @@ export interface ResolveInput {
   /** The folder of the config file. */
   readonly folder: string;
   readonly pem: ReadonlyMap<string, string>;
+  readonly pins: PinsConfig | undefined;
   readonly secrets: readonly string[];
 }
 
-export function resolveConfig({ file, folder, pem, secrets }: ResolveInput): Config {
+export function resolveConfig({ file, folder, pem, pins, secrets }: ResolveInput): Config {
   const servers = Object.entries(file.mcpServers)
     .filter(([, entry]) => !entry.disabled)
     .map(([name, entry]) => resolveServer(name, entry, { folder, pem }));
-  return { servers, gateway: resolveGateway(file.gateway, { folder, pem }), secrets };
+  return { servers, gateway: { ...resolveGateway(file.gateway, { folder, pem }), pins }, secrets };
 }
 
 type Surroundings = Pick<ResolveInput, 'folder' | 'pem'>;
@@ -111,7 +113,7 @@ function withoutUserinfo(url: string, headers: ServerEntry['headers']) {
   return { url: parsed.href, headers: { ...headers, authorization } };
 }
 
-function resolveGateway(section: GatewaySection, { folder, pem }: Surroundings): GatewayConfig {
+function resolveGateway(section: GatewaySection, { folder, pem }: Surroundings): Omit<GatewayConfig, 'pins'> {
   const { listen, admin, sessions, parked, lists, outbound, drain } = section;
   const { host, port } = listen;
   return {

@@ -41,7 +41,7 @@ export interface TableOptions {
 
 export interface FindOptions extends TableOptions {
   /** Whether what the server lists by that name is there for clients; all of it is without this. */
-  isThere?(definition: JsonObject, table: TargetTable): boolean;
+  isThere?(table: TargetTable): boolean;
 }
 
 /** All that a server lists of one kind. */
@@ -83,7 +83,7 @@ export class ServerCatalogue {
   ): Promise<JsonObject | undefined> {
     const lookUp = (table: TargetTable) => {
       const found = name === undefined ? undefined : table.get(name);
-      return found === undefined || isThere?.(found, table) === false ? undefined : found;
+      return found === undefined || isThere?.(table) === false ? undefined : found;
     };
     const loaded = this.#load(link, kind, clientCapabilities);
     const found = lookUp((await withinTime(loaded.listing, LOAD_TIMEOUT_MS, signal)).table);

@@ -1,7 +1,7 @@
 // The shapes of all servers' tools, and the watch over their lists: an operator should hear of what does not fit when
 // a server lists it, not when somebody calls it.
 import { isDeepStrictEqual } from 'node:util';
-import type { Config, ServerConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { Server } from '../servers/server.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ServerCatalogue } from './server-catalogue.ts';
@@ -12,14 +12,16 @@ export class ToolShapes {
   readonly #bySlug: ReadonlyMap<string, Shaped>;
 
   /** @param before those of the config before: taken over where the two say the same */
-  constructor({ servers }: Config, logger: Logger, before?: ToolShapes) {
+  constructor({ servers, gateway }: Config, logger: Logger, before?: ToolShapes) {
     const shaped = servers.map((server): [string, Shaped] => {
       const { slug } = server;
+      const { mode, lock } = gateway.pins ?? {};
+      const pins = mode && { mode, approved: lock?.get(slug) ?? new Map() };
+      const words = [server.tools, server.overrides, pins];
       const known = before === undefined ? undefined : before.#bySlug.get(slug);
-      if (known !== undefined && isDeepStrictEqual(wordsOf(known.server), wordsOf(server)))
-        return [slug, known];
+      if (known !== undefined && isDeepStrictEqual(known.words, words)) return [slug, known];
       const findings = new ShapeFindings(logger.child({ server: slug }));
-      return [slug, { server, shape: new ToolShape(server, findings) }];
+      return [slug, { words, shape: new ToolShape({ ...server, findings, pins }) }];
     });
     this.#bySlug = new Map(shaped);
   }
@@ -38,13 +40,9 @@ export class ToolShapes {
 }
 
 interface Shaped {
-  readonly server: ServerConfig;
+  /** All that it is made of. */
+  readonly words: unknown;
   readonly shape: ToolShape;
-}
-
-/** What of a server's config shapes its tools. */
-function wordsOf({ tools, overrides }: ServerConfig): unknown {
-  return [tools, overrides];
 }
 
 const BEING_REVIEWED = new WeakSet<Server>();

@@ -15,6 +15,21 @@ export function watchState(
     help: 'Open links of servers that left the config, or changed in it, and still finish calls',
     read: () => editions.retiring.reduce((sum, { openLinks }) => sum + openLinks, 0),
   });
+  metrics.watch({
+    name: 'portico_unapproved_tools',
+    help: 'Tools that portico.lock has otherwise (changed) or not at all (new), by server',
+    labelNames: ['server', 'problem'],
+    *read() {
+      const { config, context } = editions.current;
+      if (config.gateway.pins === undefined) return;
+      for (const server of context.servers.keys()) {
+        const { findings } = context.shapes.of(server);
+        for (const problem of ['changed', 'new'] as const) {
+          yield { labels: { server, problem }, value: findings.count(problem) };
+        }
+      }
+    },
+  });
   metrics.watch({ name: 'portico_sessions', help: 'Open legacy sessions', read: () => sessions.size });
   metrics.watch({
     name: 'portico_parked_calls',

@@ -108,6 +108,11 @@ async function dispatchOnce(
     request.method === 'tools/list' && !shape.isPlain
       ? shape.review(await gateway.catalogue.table(link, 'tools', { signal, clientCapabilities }))
       : undefined;
+  const presentTool = (tool: JsonObject) => {
+    // Calls go by the list that was reviewed, so they must not go by one that the server has changed in silence.
+    if (tools?.knows(tool) === false) gateway.catalogue.invalidate(link, 'tools');
+    return tools?.present(tool);
+  };
   return carryCall(
     {
       ...call,
@@ -116,7 +121,7 @@ async function dispatchOnce(
       tool: isolation === 'shared' ? undefined : target,
       listTtlMs: gateway.config.lists.ttlMs,
       paramHeaders: headersFor(target),
-      tools,
+      ...(tools === undefined ? {} : { presentTool }),
       async refreshParamHeaders() {
         gateway.catalogue.invalidate(link, 'tools');
         return headersFor(await readTarget());

@@ -43,9 +43,7 @@ export async function routeTarget(
   const found = await catalogue.find(link, kind, hidden ? undefined : name, {
     signal,
     clientCapabilities,
-    ...(kind === 'tools' && {
-      isThere: (tool, table) => shape.review(table).present(tool) !== undefined,
-    }),
+    ...(kind === 'tools' && { isThere: (table) => name !== undefined && shape.review(table).has(name) }),
   });
   if (found !== undefined) return found;
   if (kind === 'templates') throw resourceUnknown(name, hidden);

@@ -151,7 +151,7 @@ testBadConfigs('a value of the wrong kind says what is expected', [
   },
 ]);
 
-const GATEWAY_LATER = ['replica', 'identity', 'pins'];
+const GATEWAY_LATER = ['replica', 'identity'];
 const SERVER_LATER = ['auth'];
 
 testBadConfigs('a key whose capability comes later is refused, whatever it holds', [

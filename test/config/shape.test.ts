@@ -1,6 +1,8 @@
 // What a config may say about the tools of a server that clients get to see.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { lockText } from '../../src/config/tool-lock.ts';
 import { remote, testBadConfigs } from './bad-config.ts';
 import { loadText, problemTexts } from './written-config.ts';
 
@@ -47,4 +49,14 @@ test('what shows nothing, or changes nothing, is a warning', async (t) => {
       'mcpServers.a.overrides.tools.z: this override changes nothing',
     ],
   );
+});
+
+test('the config in docs/servers.md loads without a doubt', async (t) => {
+  const document = await readFile(new URL('../../docs/servers.md', import.meta.url), 'utf8');
+  const [, text = ''] = /```yaml\n(.*?)```/s.exec(document) ?? [];
+  const files = { 'portico.lock': lockText(new Map([['github', new Map()]])) };
+  const loaded = await loadText(t, text, { files });
+  assert.ok(loaded.ok, problemTexts(loaded).join('\n'));
+  assert.deepEqual(loaded.warnings, []);
+  assert.equal(loaded.config.gateway.pins?.mode, 'enforce');
 });

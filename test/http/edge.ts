@@ -104,6 +104,7 @@ export function edgeConfig(overrides: Partial<GatewayConfig> = {}): GatewayConfi
     },
     parked: { timeoutMs: 1000, max: 10, maxPerPrincipal: 10 },
     names: 'auto',
+    pins: undefined,
     lists: { timeoutMs: 1000, staleForMs: 300_000, ttlMs: 1000 },
     toolsets: {},
     outbound: { proxy: undefined, noProxy: [], ca: undefined },

@@ -182,6 +182,7 @@ function gatewayConfig(changes: Partial<GatewayConfig>): GatewayConfig {
     processes: { max: 1_000, maxPerPrincipal: 1_000 },
     parked: { timeoutMs: 60_000, max: 100, maxPerPrincipal: 100 },
     names: 'auto',
+    pins: undefined,
     lists: { timeoutMs: 10_000, staleForMs: 300_000, ttlMs: 30_000 },
     toolsets: {},
     outbound: { proxy: undefined, noProxy: [], ca: undefined },
