@@ -19,6 +19,7 @@ import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { liveAccess } from './live-access.ts';
 import { noteFailure } from './note-failure.ts';
+import { onRecord } from './on-record.ts';
 import type { ClientAt } from './route-on-view.ts';
 import { type RoutedRequest, routeRequest } from './route-request.ts';
 import { answerHere, clientsOf, permit, runCall, serverOf } from './session-call.ts';
@@ -105,21 +106,29 @@ async function answerMember(
     },
     end: () => {},
   };
+  noteRequest(exchange, request, rest.view.sole?.server);
+  const own = withOwnRecord(exchange);
   try {
-    noteRequest(exchange, request, rest.view.sole?.server);
-    if ('thrown' in routed) throw routed.thrown;
-    const permitted = permit(exchange, { ...rest, routed });
-    const charged = { ...permitted, server: serverOf(permitted) };
-    await withinLimits(gateway, exchange, charged, async () => {
-      const answer = answerHere(permitted);
-      if (answer !== undefined) output.respond(request.idText, answer, 200);
-      else await runCall(gateway, exchange, { ...permitted, ...rest, output });
+    await onRecord(gateway, own, request, async () => {
+      if ('thrown' in routed) throw routed.thrown;
+      const permitted = permit(own, { ...rest, routed });
+      const charged = { ...permitted, server: serverOf(permitted) };
+      await withinLimits(gateway, own, charged, async () => {
+        const answer = answerHere(permitted);
+        if (answer !== undefined) output.respond(request.idText, answer, 200);
+        else await runCall(gateway, own, { ...permitted, ...rest, output });
+      });
     });
   } catch (thrown) {
     // One member's failure is its own answer; the others go on.
     const error = noteFailure(gateway.logger, exchange.record, thrown);
     output.respond(request.idText, { error: errorObject(error, 'legacy') }, 200);
   }
+}
+
+/** Members run side by side, and what is noted of one must not be taken for another's. */
+function withOwnRecord(exchange: Exchange): Exchange {
+  return Object.create(exchange, { record: { value: { ...exchange.record } } });
 }
 
 type Member = LegacyRequest | ClientResponse | ClientNotification;

@@ -89,6 +89,19 @@ for (const era of ['modern', 'legacy'] as const) {
   });
 }
 
+test('each call of an array is on record by itself', async (t) => {
+  const { rig, records } = await startAudited(t);
+  const ann = await rig.legacy('ann', { version: '2025-03-26' });
+  const call = (id: number, name: string) => ({
+    ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+    params: { name, arguments: { id } },
+  });
+  const answer = await ann.say([call(1, 'read_book'), call(2, 'delete_all'), call(3, 'read_index')]);
+  assert.equal(answer.status, 200);
+  const outcomes = (await records('call', 3)).map(({ target, outcome }) => `${target} ${outcome}`);
+  assert.deepEqual(outcomes.sort(), ['delete_all target-unknown', 'read_book ok', 'read_index ok']);
+});
+
 test('a refused sign-in is on record, with where it came from', async (t) => {
   const { rig, records } = await startAudited(t);
   const nobody = await fetch(rig.gateway.url, { method: 'POST', body: '{}' });

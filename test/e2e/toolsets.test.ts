@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keyOf, type RuleText, startAccessRig } from '../support/access-rig.ts';
-import { openSession } from '../support/raw-session.ts';
+import { httpServerConfig } from '../support/http-server-config.ts';
+import { startLibrary } from '../support/library-server.ts';
+import { ModernClient, openSession } from '../support/raw-session.ts';
+import { startGateway } from '../support/start-gateway.ts';
 
 const RULES: Readonly<Record<string, RuleText>> = {
   readers: { when: { groups: ['readers'] }, allow: ['library/read_*', 'library/write_book'] },
@@ -67,3 +70,37 @@ test('a toolset that there is not, and one without anything for the caller, are 
   assert.deepEqual(answers[1], answers[0]);
   assert.deepEqual(answers[2], answers[0]);
 });
+
+for (const era of ['modern', 'legacy'] as const) {
+  test(`a toolset of two servers is one view of both, for a ${era} client`, async (t) => {
+    const libraries = [await startLibrary('modern'), await startLibrary('legacy')] as const;
+    const gateway = await startGateway({
+      servers: libraries.map(({ url }, index) => {
+        const slug = index === 0 ? 'new' : 'old';
+        return httpServerConfig(url, { slug, name: slug, prefix: slug });
+      }),
+      gateway: {
+        toolsets: { few: ['new/read_book', 'old/write_book', 'old/resources/file:///srv/public/**'] },
+      },
+    });
+    t.after(async () => {
+      await gateway.close();
+      for (const library of libraries) await library[Symbol.asyncDispose]();
+    });
+    const view = `${gateway.url}/~few`;
+    await using client = era === 'modern' ? new ModernClient(view) : await openSession(view);
+    const { result: tools } = await client.ask('tools/list', {});
+    assert.deepEqual(namesOf(tools?.tools), ['new__read_book', 'old__write_book']);
+    const { result: resources } = await client.ask('resources/list', {});
+    const uris = ((resources?.resources ?? []) as { uri: string }[]).map(({ uri }) => uri);
+    assert.deepEqual(uris, ['old+file:///srv/public/a.txt', 'old+file:///srv/public/b%20c.txt']);
+    const called = await client.ask('tools/call', { name: 'old__write_book', arguments: {} });
+    assert.ok(called.result);
+    for (const name of ['new__write_book', 'no_such_tool']) {
+      const { error } = await client.ask('tools/call', { name, arguments: {} });
+      assert.deepEqual(error, { code: -32602, message: 'Unknown tool' });
+    }
+    const { error } = await client.ask('resources/read', { uri: 'new+file:///srv/public/a.txt' });
+    assert.equal((error as { code: number }).code, era === 'modern' ? -32602 : -32002);
+  });
+}
