@@ -122,14 +122,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const { delayMs, graceMs } = editions.current.config.gateway.drain;
     if (listening) await pause(delayMs, hurrying.signal);
     publicServer.stopAccepting();
-    ending.abort();
     await untilAnswered(graceMs, hurrying.signal);
+    ending.abort();
   }
 
-  /** Until no exchange is left, or time is up. */
+  /** Until no exchange is left but subscriptions, which have no end of their own; or until time is up. */
   async function untilAnswered(timeoutMs: number, cut: AbortSignal): Promise<void> {
     const until = performance.now() + timeoutMs;
-    while (editions.running > 0 && performance.now() < until && !cut.aborted) await pause(20, cut);
+    const isBusy = () => editions.running > lasting.listens.size;
+    while (isBusy() && performance.now() < until && !cut.aborted) await pause(20, cut);
   }
 
   async function close(): Promise<void> {

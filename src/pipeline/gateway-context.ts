@@ -40,7 +40,7 @@ export interface GatewayContext {
   /** Undefined where no record of calls is kept. */
   readonly auditor: Auditor | undefined;
   readonly logger: Logger;
-  /** Aborts when the gateway drains: subscriptions end with their completion result. */
+  /** Aborts when the gateway has drained: subscriptions end with their completion result. */
   readonly ending: AbortSignal;
   /** The context of this moment, for what outlives reloads: streams are judged by what holds now. */
   current(): GatewayContext;

@@ -1,6 +1,9 @@
 // The end of a gateway, and what it does to those who are in the middle of something (F44).
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { httpServerConfig } from '../support/http-server-config.ts';
+import { startLibrary } from '../support/library-server.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { ModernClient, openSession, requestText, textOf } from '../support/raw-session.ts';
 import { type StartedGateway, startGateway } from '../support/start-gateway.ts';
@@ -70,6 +73,35 @@ test('F44: a subscription ends with its completion result, a GET stream in good 
   assert.equal(await stream.ended(), true);
   await closed;
   assert.ok(performance.now() - startedAt < 5_000, 'neither held the end up');
+});
+
+test('F44: a subscription goes on for as long as calls do', async (t) => {
+  const library = await startLibrary('modern');
+  const gateway = await startGateway({
+    servers: [httpServerConfig(library.url)],
+    gateway: { drain: { delayMs: 0, graceMs: 20_000 } },
+  });
+  t.after(() => gateway.close().finally(() => library[Symbol.asyncDispose]()));
+  await using modern = new ModernClient(gateway.url);
+  library.hold();
+  const call = modern.tool('slow');
+  await library.untilCalled('slow');
+  const params = { notifications: { toolsListChanged: true } };
+  const listening = await modern.start('subscriptions/listen', params).answer;
+  assert.equal((await listening.message())?.method, 'notifications/subscriptions/acknowledged');
+  const closed = gateway.close();
+  await eventually('it takes no more connections', () =>
+    fetch(gateway.url).then(
+      () => false,
+      () => true,
+    ),
+  );
+  library.announce('notifications/tools/list_changed');
+  assert.equal((await listening.message())?.method, 'notifications/tools/list_changed');
+  library.release();
+  assert.match(await call, /slow/);
+  assert.equal((await listening.whole()).response.result?.resultType, 'complete');
+  await closed;
 });
 
 test('F44: a second signal does not wait for the rest', async (t) => {
