@@ -11,6 +11,8 @@ import { descendantsOf, processesIn, stillAlive } from './process-tree.ts';
 export interface GatewayOptions {
   /** The file's content: YAML as a string, anything else as JSON. Both listeners get a free port unless it says more. */
   readonly config: string | GatewayConfigFile;
+  /** Texts of files beside the config, by name. */
+  readonly files?: Readonly<Record<string, string>>;
   /** Added to the environment of the gateway. */
   readonly env?: Readonly<Record<string, string>>;
   /** Texts that no line of its output may hold. */
@@ -50,11 +52,13 @@ const ADMIN_ADDRESS = /admin\D*?(?<url>https?:\/\/[^\s"/]+)/i;
 
 export async function startGateway({
   config,
+  files = {},
   env = {},
   secrets = [],
 }: GatewayOptions): Promise<GatewayProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'portico-'));
   const file = join(folder, 'portico.yaml');
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   await writeFile(file, typeof config === 'string' ? config : JSON.stringify(withFreePorts(config)));
 
   const child = spawn(process.execPath, [MAIN, '--config', file], {
