@@ -4,6 +4,7 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { MAX_DURATION_MS, parseDuration } from './duration.ts';
 import { explainError } from './explain-error.ts';
 import { fillDefaults } from './fill-defaults.ts';
+import { PathSet } from './path-set.ts';
 import { type ConfigFile, configSchema, configSchemaNode } from './schema.ts';
 import { DURATION, LATER, SECRET, SPELLING } from './schema-kinds.ts';
 import { branchFor, childOf, type SchemaNode } from './schema-node.ts';
@@ -28,6 +29,7 @@ export function checkSchema(root: SourceNode): CheckedFile {
 
   const findings: Finding[] = [];
   const invalid: Path[] = [];
+  const known = new PathSet();
   refuseLater(configSchemaNode, value, [], findings);
   for (let round = 0; !validate(value); round += 1) {
     // Each round takes something out, so this never happens; a reload that hangs would be worse than one that fails.
@@ -35,10 +37,11 @@ export function checkSchema(root: SourceNode): CheckedFile {
     const errors = meaningful(validate.errors ?? []).map((error) => ({ error, path: pathOf(error, value) }));
     if (errors.map(({ error, path }) => forgive(error, path, value, root)).includes(true)) continue;
     for (const { error, path } of errors) {
-      if (!followsFrom(error, path, invalid)) findings.push(explainError(error, path, configSchemaNode));
-      invalid.push(
-        takeOut(value, error.keyword === 'additionalProperties' ? unknownKeyPath(error, path) : path),
-      );
+      if (!followsFrom(error, path, known)) findings.push(explainError(error, path, configSchemaNode));
+      const wrong = error.keyword === 'additionalProperties' ? unknownKeyPath(error, path) : path;
+      const taken = takeOut(value, wrong);
+      invalid.push(taken);
+      known.add(taken);
     }
   }
   return { file: complete(value), findings, invalid };
@@ -94,15 +97,19 @@ function refuseLater(schema: SchemaNode, value: unknown, path: Path, findings: F
 /** Of the errors of a choice between schemas, those of the alternative that was meant. */
 function meaningful(errors: readonly ErrorObject[]): ErrorObject[] {
   const dropped = new Set<ErrorObject>();
-  for (const choice of errors.filter((error) => error.keyword === 'anyOf')) {
+  for (const [index, choice] of errors.entries()) {
+    if (choice.keyword !== 'anyOf') continue;
     const branches: readonly SchemaNode[] = choice.schema as readonly SchemaNode[];
     const branch = branchFor(branches, choice.data);
     const meant = branch === undefined ? -1 : branches.indexOf(branch);
-    const ofBranch = (error: ErrorObject, index: number | string) =>
-      error.schemaPath.startsWith(`${choice.schemaPath}/${index}`) &&
+    const ofBranch = (error: ErrorObject, branch: number | string) =>
+      error.schemaPath.startsWith(`${choice.schemaPath}/${branch}`) &&
       error.instancePath.startsWith(choice.instancePath);
-    for (const error of errors) {
-      if (error !== choice && ofBranch(error, '') && !ofBranch(error, `${meant}/`)) dropped.add(error);
+    // The validator reports what is wrong with each alternative right before the choice itself.
+    for (let before = index - 1; before >= 0; before -= 1) {
+      const error = errors[before] as ErrorObject;
+      if (!ofBranch(error, '')) break;
+      if (!ofBranch(error, `${meant}/`)) dropped.add(error);
     }
     if (meant !== -1) dropped.add(choice);
   }
@@ -139,14 +146,9 @@ function convert(text: string, type: string | undefined): number | boolean | und
 }
 
 /** What was taken out leaves its section incomplete: that is no second mistake. */
-function followsFrom(error: ErrorObject, path: Path, invalid: readonly Path[]): boolean {
+function followsFrom(error: ErrorObject, path: Path, invalid: PathSet): boolean {
   if (error.keyword !== 'required') return false;
-  const missing = [...path, String(error.params.missingProperty)];
-  return invalid.some((known) => samePath(known, missing));
-}
-
-function samePath(one: Path, other: Path): boolean {
-  return one.length === other.length && one.every((step, index) => step === other[index]);
+  return invalid.has([...path, String(error.params.missingProperty)]);
 }
 
 function unknownKeyPath(error: ErrorObject, path: Path): Path {

@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import type { RuleFindings, RuleInput } from './ledger.ts';
 import { parseSource } from './parse-source.ts';
+import { PathSet } from './path-set.ts';
 import { NO_PINS, readPins } from './pins.ts';
 import { readReferencedFiles } from './referenced-files.ts';
 import { resolveConfig } from './resolve-config.ts';
@@ -14,15 +15,7 @@ import { checkRules } from './rules.ts';
 import { type ConfigFile, configSchemaNode } from './schema.ts';
 import { secretsOf } from './secrets.ts';
 import { readSmallFile } from './small-file.ts';
-import {
-  type Finding,
-  locate,
-  nodeAt,
-  type Path,
-  type SourceNode,
-  startsWith,
-  writtenPath,
-} from './source-tree.ts';
+import { type Finding, locate, nodeAt, type Path, type SourceNode, writtenPath } from './source-tree.ts';
 
 export type LoadedConfig = {
   /** The config file, and all that it was filled in from: what changes of them would change. Absolute paths. */
@@ -97,11 +90,11 @@ async function readTree(
   const checked = checkSchema(filled.root);
   const file = withListen(checked.file, options.listen);
 
-  const unresolved = filled.findings.map((finding) => finding.path);
-  const invalid = [...checked.invalid, ...unresolved];
+  const unresolved = new PathSet(filled.findings.map(({ path }) => path));
+  const invalid = new PathSet(checked.invalid);
   const input: RuleInput = {
     file,
-    isInvalid: (path) => invalid.some((known) => startsWith(path, known)),
+    isInvalid: (path) => invalid.covers(path) || unresolved.covers(path),
     isWritten: (path) => nodeAt(root, path) !== undefined,
   };
   const rules = [checkRules, ...(options.judges ?? [])].map((judge) => judge(input));
@@ -116,7 +109,7 @@ async function readTree(
       ...rules.flatMap(({ errors }) => errors),
       ...files.errors,
       ...pinned.errors,
-    ].filter(({ path }) => !unresolved.some((known) => startsWith(path, known))),
+    ].filter(({ path }) => !unresolved.covers(path)),
   ];
   const warnings = [...rules.flatMap((found) => found.warnings), ...files.warnings, ...pinned.warnings];
   if (errors.length > 0) return { config: undefined, errors, warnings };

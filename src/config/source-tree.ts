@@ -51,13 +51,18 @@ export interface Finding {
   readonly hint: string;
 }
 
-export function startsWith(path: Path, beginning: Path): boolean {
-  return beginning.every((step, index) => step === path[index]);
+export function entryOf(map: SourceMap, key: string): SourceEntry | undefined {
+  let byKey = entriesByKey.get(map);
+  if (byKey === undefined) {
+    // The first of two is the one that counts, so it is put in last.
+    byKey = new Map(map.entries.toReversed().map((entry) => [entry.key, entry]));
+    entriesByKey.set(map, byKey);
+  }
+  return byKey.get(key);
 }
 
-export function entryOf(map: SourceMap, key: string): SourceEntry | undefined {
-  return map.entries.find((entry) => entry.key === key);
-}
+/** Each of thousands of problems is looked up by its path. */
+const entriesByKey = new WeakMap<SourceMap, ReadonlyMap<string, SourceEntry>>();
 
 /** Objects without a prototype, so that a key named `__proto__` is a key like any other. */
 export function plainValue(node: SourceNode): unknown {
