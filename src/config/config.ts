@@ -135,6 +135,8 @@ export interface GatewayConfig {
     readonly maxPerPrincipal: number;
     readonly replay: { readonly bytes: number; readonly forMs: number };
   };
+  /** Event streams that belong to no call. */
+  readonly streams: { readonly maxPerPrincipal: number };
   /** Child processes of all servers together, in this replica. */
   readonly processes: { readonly max: number; readonly maxPerPrincipal: number };
   readonly parked: { readonly timeoutMs: number; readonly max: number; readonly maxPerPrincipal: number };

@@ -155,6 +155,19 @@ const stateKeys = {
     },
     { description: 'Sessions of clients before 2026-07-28.' },
   ),
+  streams: standingSection(
+    {
+      maxPerPrincipal: Type.Optional(
+        integer({
+          description:
+            'Most event streams that one caller holds open beside its calls (subscriptions, and GET streams of ' +
+            'sessions), per replica; beyond it 503. Default: 100; without sign-in, where everyone is one caller, no limit.',
+          minimum: 1,
+        }),
+      ),
+    },
+    { description: 'Event streams that belong to no call.' },
+  ),
   processes: standingSection(
     {
       max: integer({

@@ -144,8 +144,9 @@ function resolveGateway(section: GatewaySection, { folder, pem }: Surroundings):
     },
     processes: {
       max: section.processes.max,
-      maxPerPrincipal: section.processes.maxPerPrincipal ?? defaultPerPrincipal(section),
+      maxPerPrincipal: section.processes.maxPerPrincipal ?? defaultPerPrincipal(section, 16),
     },
+    streams: { maxPerPrincipal: section.streams.maxPerPrincipal ?? defaultPerPrincipal(section, 100) },
     parked: {
       timeoutMs: milliseconds(parked.timeout),
       max: parked.max,
@@ -169,8 +170,8 @@ function resolveGateway(section: GatewaySection, { folder, pem }: Surroundings):
 }
 
 /** Without sign-in everyone is one principal, who is not to be held to the share of one person. */
-function defaultPerPrincipal({ auth }: GatewaySection): number {
-  return auth === undefined ? Number.POSITIVE_INFINITY : 16;
+function defaultPerPrincipal({ auth }: GatewaySection, max: number): number {
+  return auth === undefined ? Number.POSITIVE_INFINITY : max;
 }
 
 function resolveAuth(auth: NonNullable<GatewaySection['auth']>): AuthConfig {

@@ -150,6 +150,11 @@ export class HttpReply implements ClientReply {
     else this.accept();
   }
 
+  whenClosed(listener: () => void): void {
+    if (this.#response.closed) listener();
+    else this.#response.once('close', listener);
+  }
+
   /** A status other than 200 needs its own head, so it is JSON whatever the client prefers. */
   #endsAsEvent(status: number): boolean {
     if (this.#state === 'streaming') return true;

@@ -100,6 +100,7 @@ export class Edition {
       identity,
       sessions: lasting.sessions,
       listens: lasting.listens,
+      streams: lasting.streams,
       bridge: lasting.bridge,
       limits: new Limits(
         {

@@ -14,6 +14,7 @@ import { ServerCatalogue } from '../federation/server-catalogue.ts';
 import { WithheldNames } from '../federation/withheld-names.ts';
 import type { GatewayContext } from '../pipeline/gateway-context.ts';
 import { OpenListens } from '../pipeline/open-listens.ts';
+import { OpenStreams } from '../pipeline/open-streams.ts';
 import { ProcessPlaces } from '../servers/process-places.ts';
 import { GroupUsages } from '../servers/stdio/group-usage.ts';
 import { Guardian } from '../servers/stdio/guardian.ts';
@@ -39,7 +40,16 @@ export interface LastingOptions {
 export interface LastingParts
   extends Pick<
     GatewayContext,
-    'logger' | 'catalogue' | 'lists' | 'withheld' | 'identity' | 'sessions' | 'listens' | 'bridge' | 'retries'
+    | 'logger'
+    | 'catalogue'
+    | 'lists'
+    | 'withheld'
+    | 'identity'
+    | 'sessions'
+    | 'listens'
+    | 'streams'
+    | 'bridge'
+    | 'retries'
   > {
   readonly metrics: Metrics;
   readonly store: Store;
@@ -106,6 +116,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     usages: new GroupUsages(),
     sessions,
     listens: new OpenListens(),
+    streams: new OpenStreams(),
     catalogue,
     lists: new KnownLists({ catalogue, logger, metrics }),
     withheld: new WithheldNames(logger),

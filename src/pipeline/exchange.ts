@@ -60,6 +60,8 @@ export interface ClientReply {
   respond(idText: string, outcome: JsonRpcOutcome, options?: { status?: number; eventId?: string }): void;
   /** The failure's row of the error table, as JSON or as the last event. */
   fail(error: GatewayError, idText: string | undefined, era: 'modern' | 'legacy'): void;
+  /** Runs once, when the connection is done with the answer, however that came; at once if it is already. */
+  whenClosed(listener: () => void): void;
   /** No body, no content type: 202, or 204 for what is done with. */
   accept(status?: 202 | 204): void;
   /** Ends an event stream without a response. */

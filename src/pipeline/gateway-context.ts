@@ -17,6 +17,7 @@ import type { Server } from '../servers/server.ts';
 import type { Auditor } from '../telemetry/audit/auditor.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OpenListens } from './open-listens.ts';
+import type { OpenStreams } from './open-streams.ts';
 
 export interface GatewayContext {
   readonly config: GatewayConfig;
@@ -34,6 +35,7 @@ export interface GatewayContext {
   readonly identity: ClientIdentity;
   readonly sessions: LegacySessions;
   readonly listens: OpenListens;
+  readonly streams: OpenStreams;
   readonly bridge: BridgeState;
   readonly limits: Limits;
   readonly retries: RetryPasses;

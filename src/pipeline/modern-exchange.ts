@@ -137,6 +137,10 @@ async function listen(
 ): Promise<void> {
   const { clientGone, signedOut, record } = exchange;
   if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });
+  const leave = gateway.streams.enter(
+    principalKey(exchange.principal),
+    gateway.config.streams.maxPerPrincipal,
+  );
   const open = gateway.listens.open(exchange.view, call.request.idText, call.output);
   const ending = AbortSignal.any([gateway.ending, signedOut, open.over]);
   const signal = AbortSignal.any([clientGone, ending]);
@@ -150,6 +154,7 @@ async function listen(
     record.outcome = 'ok';
   } finally {
     open.close();
+    leave();
   }
 }
 

@@ -52,6 +52,8 @@ function openStream(
   if (!reply.accepts.events) throw new GatewayError('not-acceptable');
   // The last seconds of a token are for calls; a stream would end at once, and be opened again at once.
   if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });
+  const { maxPerPrincipal } = gateway.config.streams;
+  reply.whenClosed(gateway.streams.enter(principalKey(exchange.principal), maxPerPrincipal));
   const lastEventId = headerValue(headers, LAST_EVENT_HEADER);
   const over = AbortSignal.any([clientGone, signedOut]);
   const sink = heardSink(reply, liveAccess(gateway, exchange));

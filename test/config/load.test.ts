@@ -67,6 +67,7 @@ test('a server and nothing else gets every default of the design', async (t) => 
         maxPerPrincipal: 100,
         replay: { bytes: MIB, forMs: 5 * MINUTE },
       },
+      streams: { maxPerPrincipal: Number.POSITIVE_INFINITY },
       processes: { max: 256, maxPerPrincipal: Number.POSITIVE_INFINITY },
       parked: { timeoutMs: 5 * MINUTE, max: 1000, maxPerPrincipal: 20 },
       names: 'auto',
@@ -135,6 +136,7 @@ gateway:
   maxBuffered: 1gb
   sessions: { idleTimeout: 1m, maxAge: 1s, max: 1, maxPerPrincipal: 2, replay: { bytes: 0b, for: 0s } }
   processes: { max: 9, maxPerPrincipal: 3 }
+  streams: { maxPerPrincipal: 4 }
   parked: { timeout: 1s, max: 1, maxPerPrincipal: 1 }
   lists: { timeout: 1s, staleFor: 1m, ttl: 0s }
   toolsets: { few: [one/x] }
@@ -199,6 +201,7 @@ gateway:
       replay: { bytes: 0, forMs: 0 },
     },
     processes: { max: 9, maxPerPrincipal: 3 },
+    streams: { maxPerPrincipal: 4 },
     parked: { timeoutMs: SECOND, max: 1, maxPerPrincipal: 1 },
     pins: undefined,
     names: 'prefixed',

@@ -87,6 +87,7 @@ export function edgeConfig(overrides: Partial<GatewayConfig> = {}): GatewayConfi
     auth: undefined,
     access: undefined,
     limits: [],
+    streams: { maxPerPrincipal: 100 },
     processes: { max: 100, maxPerPrincipal: 100 },
     redis: undefined,
     audit: undefined,

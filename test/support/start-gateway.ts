@@ -179,6 +179,7 @@ function gatewayConfig(changes: Partial<GatewayConfig>): GatewayConfig {
       maxPerPrincipal: 1_000,
       replay: { bytes: 1024 * 1024, forMs: 60_000 },
     },
+    streams: { maxPerPrincipal: 1_000 },
     processes: { max: 1_000, maxPerPrincipal: 1_000 },
     parked: { timeoutMs: 60_000, max: 100, maxPerPrincipal: 100 },
     names: 'auto',
