@@ -37,4 +37,4 @@ EXPOSE 8080 9090
 # The loop turns; whether Portico is ready for traffic is /readyz, for whoever sends it traffic.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=10s \
     CMD ["node", "-e", "fetch(process.env.PORTICO_LIVEZ ?? 'http://127.0.0.1:9090/livez').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["/app/deploy/init.sh", "node", "/app/dist/main.js"]
+ENTRYPOINT ["/app/deploy/init.sh", "node", "--max-semi-space-size=8", "/app/dist/main.js"]

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=8
 // The process: arguments in, exit code out. Everything else is elsewhere.
 import { parseArguments } from './cli/arguments.ts';
 import { auditVerify } from './cli/audit-verify.ts';

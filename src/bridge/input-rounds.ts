@@ -19,6 +19,7 @@ import {
   requireDeclared,
 } from './input-required.ts';
 import { questionIn } from './legacy-content.ts';
+import { MAX_QUESTIONS, tooManyQuestions } from './question-limits.ts';
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
@@ -57,6 +58,7 @@ async function answer(
   const members: JsonObject =
     typeof result.requestState === 'string' ? { requestState: result.requestState } : {};
   const questions = questionsOf(result);
+  if (questions.size > MAX_QUESTIONS) throw tooManyQuestions();
   if (questions.size === 0) {
     await delay(Math.min(FIRST_PAUSE_MS * 2 ** round, MAX_PAUSE_MS), undefined, { signal });
     return { members };

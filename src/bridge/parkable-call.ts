@@ -11,6 +11,7 @@ import type { CarriedCall } from './carried-call.ts';
 import { crossedCapabilities, missingCapability } from './client-features.ts';
 import { modernQuestion } from './input-required.ts';
 import type { AttachedExchange, ParkedCall } from './parked-call.ts';
+import { MAX_QUESTIONS, tooManyQuestions } from './question-limits.ts';
 import { callAsTask, needsTask, type TaskCallOptions } from './task-call.ts';
 
 /** Inside the seal: a parked call and its round, or the sign that the call is to be made afresh. */
@@ -180,6 +181,7 @@ class ParkableExchange implements AttachedExchange {
 
   /** -32042 of 2025-11-25: the URLs become questions, the retry sends the original call afresh. */
   #requireUrls(urls: readonly JsonObject[]): void {
+    if (urls.length > MAX_QUESTIONS) throw tooManyQuestions();
     const declared = declaredOf(this.#carried);
     const inputRequests: JsonObject = {};
     for (const [index, params] of urls.entries()) {

@@ -10,6 +10,7 @@ import type { ServerMessage } from '../servers/transport.ts';
 import { missingCapability } from './client-features.ts';
 import { answers, modernQuestion, type Question } from './input-required.ts';
 import { isOver, nextParkedState, type ParkedEvent, type ParkedState } from './parked-state.ts';
+import { hasRoomFor, questionBytes } from './question-limits.ts';
 import { relatedTask, withRelatedTask } from './related-task.ts';
 
 /** The exchange that a call is attached to while it is open. */
@@ -42,6 +43,7 @@ interface OpenQuestion extends Question {
   readonly upstreamId: JsonRpcId;
   /** Answers belong to the task that asks. */
   readonly task: string | undefined;
+  readonly bytes: number;
   /** False until it has been put to the client. */
   asked: boolean;
 }
@@ -143,8 +145,14 @@ export class ParkedCall {
       void this.link.respond(id, { error });
       return;
     }
+    const bytes = questionBytes(params);
+    if (!hasRoomFor(this.#questions.values(), bytes)) {
+      const error = { code: METHOD_NOT_FOUND, message: 'The call has too many questions open' };
+      void this.link.respond(id, { error });
+      return;
+    }
     const task = relatedTask(request);
-    this.#questions.set(`q${this.#nextKey++}`, { upstreamId: id, method, params, task, asked: false });
+    this.#questions.set(`q${this.#nextKey++}`, { upstreamId: id, method, params, bytes, task, asked: false });
     this.#scheduleAdvance();
   }
 

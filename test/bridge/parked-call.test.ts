@@ -245,3 +245,27 @@ test('an end is an end', async (t) => {
   await assert.rejects(told, /first/);
   assert.equal(call.state, 'cancelled');
 });
+
+test('a call has so many questions open, and so many bytes of them; what is more is refused at the server', async (t) => {
+  const { open, wire } = parkedRig(t);
+  const many = open();
+  for (let id = 1; id <= 102; id += 1) many.ask(question(id));
+  assert.deepEqual(
+    wire.answers.map(({ id, outcome }) => [id, 'error' in outcome && outcome.error.code]),
+    [
+      [101, -32601],
+      [102, -32601],
+    ],
+  );
+  const large = open();
+  const params = { mode: 'form', message: 'x'.repeat(3 * 1024 * 1024) };
+  for (const id of ['one', 'two']) large.ask({ ...question(id), params });
+  assert.deepEqual(
+    wire.answers.slice(2).map(({ id }) => id),
+    ['two'],
+  );
+  large.withdraw('one');
+  large.ask({ ...question('three'), params });
+  assert.equal(wire.answers.length, 3, 'what was taken back makes room');
+  for (const call of [many, large]) call.cancel(new Error('over'));
+});
