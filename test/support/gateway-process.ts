@@ -61,7 +61,7 @@ export async function startGateway({
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   await writeFile(file, typeof config === 'string' ? config : JSON.stringify(withFreePorts(config)));
 
-  const child = spawn(process.execPath, [MAIN, '--config', file], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=8', MAIN, '--config', file], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   });
