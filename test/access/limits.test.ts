@@ -201,3 +201,20 @@ test('F55: an error that is no outage is an error', async () => {
   };
   await assert.rejects(limits.admit(limitedRequest()), TypeError);
 });
+
+test('limits of another config go on counting where those before did', async () => {
+  const store = new MemoryStore({ now: () => 0 });
+  const configs = (max: number, windowMs = 60_000) => [
+    limitConfig({ name: 'fair', max, windowMs }),
+    limitConfig({ name: 'busy', max: undefined, inFlight: 1 }),
+  ];
+  const before = new Limits({ limits: configs(2), store });
+  const running = await before.admit(limitedRequest());
+  const after = new Limits({ limits: configs(3), store }, before);
+  assert.equal(await verdict(after.admit(limitedRequest())), 'in-flight:busy: 1000');
+  running.leave();
+  for (let count = 2; count <= 3; count += 1) (await after.admit(limitedRequest())).leave();
+  assert.equal(await verdict(after.admit(limitedRequest())), 'rate:fair: 60000');
+  const otherWindow = new Limits({ limits: configs(1, 1_000), store }, after);
+  assert.equal(await verdict(otherWindow.admit(limitedRequest())), 'admitted');
+});

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { createLogger } from '../../src/telemetry/logger.ts';
+import { adjustLogger, createLogger } from '../../src/telemetry/logger.ts';
 
 const SECRET = 'canary-7d1f0c';
 
@@ -58,6 +58,23 @@ test('flush waits for a destination that buffers, and asks nothing of one that d
     await new Promise((resolve) => logger.flush(resolve));
   }
   assert.deepEqual(flushed, ['buffering']);
+});
+
+test('another level and more secrets reach children that exist already', () => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  const logger = createLogger({ level: 'info', secrets: ['first-secret'], destination });
+  const grandchild = logger.child({ server: 'docs' }).child({ pid: 1 });
+  grandchild.debug('too much');
+  adjustLogger(logger, { level: 'debug', secrets: ['second-secret'] });
+  grandchild.debug('first-secret, second-secret');
+  logger.debug('and the root');
+  adjustLogger(logger, { level: 'silent', secrets: [] });
+  grandchild.fatal('nothing');
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).msg),
+    ['[redacted], [redacted]', 'and the root'],
+  );
 });
 
 const ENDINGS: Readonly<Record<string, string>> = {
