@@ -6,6 +6,7 @@ import type { RawAnswer } from '../support/raw-answer.ts';
 import type { Members, Message, RawExchange } from '../support/raw-client.ts';
 import { ModernClient, type RawSession, textOf } from '../support/raw-session.ts';
 import type { Ledger } from './ledger.ts';
+import type { Person } from './people.ts';
 
 export type SoakClient = ModernClient | RawSession;
 
@@ -34,6 +35,19 @@ async function progress(client: SoakClient, ledger: Ledger): Promise<void> {
   await expectAnswer(call, ledger, { what: 'progress', text: 'done', values });
 }
 
+/** Asks a process that is one person's alone who it is; nobody else may ever have seen it. */
+async function whose(client: SoakClient, ledger: Ledger, person: Person): Promise<void> {
+  const call = startTool(client, 'environment', {});
+  await expectAnswer(call, ledger, {
+    what: 'whose',
+    isRight(text) {
+      const { env } = JSON.parse(text) as { env: { HOME: string } };
+      const other = ledger.residents.see(env.HOME, person);
+      return other === undefined && env.HOME !== process.env.HOME;
+    },
+  });
+}
+
 /** Leaves in the middle of a call that would take long. */
 async function cancel(client: SoakClient, ledger: Ledger): Promise<void> {
   // Of its own, since of several with one id Portico can but take the newest for the one that is meant.
@@ -48,7 +62,7 @@ async function cancel(client: SoakClient, ledger: Ledger): Promise<void> {
 }
 
 /** What either kind of client can ask for, by name. */
-export const CALLS = { echo, big, progress, cancel } as const;
+export const CALLS = { echo, big, progress, whose, cancel } as const;
 
 /** Loses its connection after the first event, and asks for the rest. */
 export async function resume(client: RawSession, ledger: Ledger): Promise<void> {
@@ -97,7 +111,9 @@ export function startTool(client: SoakClient, name: string, args: Members): RawE
 
 export interface Expected {
   readonly what: string;
-  readonly text: string;
+  readonly text?: string;
+  /** In place of `text`. */
+  isRight?(text: string): boolean;
   /** The progress that is to be reported, in order. */
   readonly values?: readonly number[];
   /** What of it was heard before the connection was lost. */
@@ -150,13 +166,13 @@ function judge(messages: readonly Message[], ledger: Ledger, expected: Expected)
 function faultOf(
   [response, ...more]: readonly Message[],
   progress: readonly number[],
-  { text, values, seen = [] }: Expected,
+  { text, isRight = (answered) => answered === text, values, seen = [] }: Expected,
 ): string | undefined {
   if (response === undefined) return 'the answer is lost';
   if (more.length > 0) return `answered ${more.length + 1} times`;
   if (JSON.stringify(response.id) !== ID) return 'the id is not its own';
   if (response.error !== undefined) return undefined;
-  if (textOf(response) !== text) return "the answer is someone else's";
+  if (!isRight(textOf(response))) return "the answer is someone else's";
   const heard = [...seen, ...progress];
   if (values === undefined || heard.join() === values.join()) return undefined;
   return `progress ${heard.join()} in place of ${values.join()}`;

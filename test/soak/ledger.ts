@@ -1,10 +1,13 @@
 // What all clients of a soak saw: answers as they should be, failures that the weather explains, and faults.
 
+import { Residents } from './people.ts';
+
 /** Told to the client, by the rules: a child was killed, a connection broken, a place was taken. */
 const EXPLAINED_CODES: ReadonlySet<number> = new Set([5020, 5030, 5040]);
 const SHOWN_FAULTS = 20;
 
 export class Ledger {
+  readonly residents = new Residents();
   answered = 0;
   /** The client itself let go. */
   cancelled = 0;

@@ -11,11 +11,16 @@ import { makeWeather, type WeatherReport } from './weather.ts';
 const VISITORS = 24;
 const SAMPLE_EVERY_MS = 1_000;
 const SAMPLES_A_LINE = 10;
-const WEATHER_EVERY_MS = 4_000;
+const WEATHER_EVERY_MS = 1_000;
 /** Sessions that were abandoned, idle links, their children: all of it is gone by then. */
 const CALM_WITHIN_MS = 30_000;
-/** A child that is being stopped is no link any more, and not gone yet. */
-const STOPPING_CHILDREN = 4;
+/** Of the shared servers one child each, for the lists; of the personal one two that are warm besides. */
+const CALM_PROCESSES = 5;
+/** Of a second, while nobody is there. */
+const MAX_IDLE_CPU = 0.05;
+const IDLE_MS = 4_000;
+/** They are counted one after the other, while some end and others start. */
+const COUNTED_TWICE = 2;
 
 const minutes = Number(process.argv[2] ?? 2);
 if (!(minutes > 0)) throw new Error('usage: npm run soak [minutes], a number above 0');
@@ -29,16 +34,18 @@ await using rig = await startSoakRig();
 const over = AbortSignal.timeout(minutes * 60_000);
 const { gateway, httpServers } = rig;
 await Promise.all([
-  ...Array.from({ length: VISITORS }, () => visitUntil(over, rig.views, ledger)),
+  ...Array.from({ length: VISITORS }, () => visitUntil(over, rig, ledger)),
   makeWeather(over, { gatewayPid: gateway.pid, httpServers, everyMs: WEATHER_EVERY_MS }, weather),
   sampleUntil(over, rig),
 ]);
 const left = await untilCalm(rig);
-const problems = [...judgeSamples(rig), ...left, ...(await endInOrder(rig))];
+const problems = [...judgeSamples(rig), ...left, ...(await judgeIdle(rig)), ...(await endInOrder(rig))];
 const { answered, failedAsTold, faultCount, faults } = ledger;
 if (faultCount > 0) problems.push(`${faultCount} answers were not as they should be:`, ...faults);
 if (failedAsTold > answered) problems.push('more calls failed than were answered');
-print(`${line()}; ${weather.kills} children killed, ${weather.httpFaults} faults of HTTP servers`);
+print(
+  `${line()}; ${ledger.residents.homes} personal processes, ${weather.kills} killed, ${weather.httpFaults} faults of HTTP servers`,
+);
 for (const problem of problems) print(`FAILED: ${problem}`);
 print(problems.length === 0 ? 'soak: all well' : `soak: ${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;
@@ -77,7 +84,7 @@ function judgeSamples({ maxProcesses }: SoakRig): string[] {
   print(`RSS ${rss.early.toFixed(0)} MB, later ${rss.late.toFixed(0)} MB; at most ${processes} processes`);
   if (!rss.flat) found.push(`RSS grew from ${rss.early.toFixed(0)} to ${rss.late.toFixed(0)} MB`);
   if (!descriptors.flat) found.push(`descriptors grew from ${descriptors.early} to ${descriptors.late}`);
-  if (processes > maxProcesses + STOPPING_CHILDREN) found.push(`${processes} processes at a time`);
+  if (processes > maxProcesses + COUNTED_TWICE) found.push(`${processes} processes at a time`);
   return found;
 }
 
@@ -88,12 +95,20 @@ async function untilCalm({ gateway: target }: SoakRig): Promise<string[]> {
     const vitals = await readVitals(target);
     const { sessions, openReplies, openStreams, parkedCalls, bufferedBytes } = vitals;
     const held = { sessions, openReplies, openStreams, parkedCalls, bufferedBytes };
-    // Each stdio server keeps the one child that its lists come from.
-    const isCalm = Object.values(held).every((value) => value === 0) && vitals.processes <= 2;
+    const isCalm = Object.values(held).every((value) => value === 0) && vitals.processes <= CALM_PROCESSES;
     if (isCalm) return [];
     if (performance.now() > until) return [`still held: ${JSON.stringify({ ...held, ...vitals })}`];
     await delay(250);
   }
+}
+
+async function judgeIdle({ gateway: target }: SoakRig): Promise<string[]> {
+  const before = await readVitals(target);
+  await delay(IDLE_MS);
+  const after = await readVitals(target);
+  const share = (after.cpuSeconds - before.cpuSeconds) / (IDLE_MS / 1_000);
+  print(`idle: ${(share * 100).toFixed(1)} % of a core`);
+  return share <= MAX_IDLE_CPU ? [] : [`idle, it takes ${(share * 100).toFixed(0)} % of a core`];
 }
 
 async function endInOrder({ gateway: target }: SoakRig): Promise<string[]> {

@@ -2,24 +2,31 @@
 import { type FaultyHttpServer, startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import { type GatewayProcess, startGateway } from '../support/gateway-process.ts';
 import { FAULTY_SERVER } from '../support/stdio-rig.ts';
+import { apiKeysOf, makePeople, type Person } from './people.ts';
 import type { SoakView } from './visits.ts';
 
 export interface SoakRig extends AsyncDisposable {
   readonly gateway: GatewayProcess;
   readonly httpServers: readonly FaultyHttpServer[];
   readonly views: readonly SoakView[];
+  readonly people: readonly Person[];
   /** Children that may run at a time, by the config. */
   readonly maxProcesses: number;
 }
 
-const MAX_LINKS = { 'stdio-modern': 2, 'stdio-legacy': 8 } as const;
+const MAX_LINKS = { 'stdio-modern': 2, 'stdio-legacy': 8, 'stdio-personal': 8 } as const;
+/** Fewer than the servers may have together, so that each makes room for the others. */
+const PROCESSES = { max: 14, maxPerPrincipal: 3 } as const;
+const PEOPLE = 200;
 /** Short, so that what is abandoned is seen to go. */
 const SESSION_IDLE = '5s';
 
 export async function startSoakRig(): Promise<SoakRig> {
   const modern = await startFaultyHttpServer({ era: 'modern' });
   const legacy = await startFaultyHttpServer({ era: 'legacy' });
-  const stdio = (slug: keyof typeof MAX_LINKS, era: string) => ({
+  const people = makePeople(PEOPLE);
+  const stdio = (slug: keyof typeof MAX_LINKS, era: string, more: object = {}) => ({
+    ...more,
     command: process.execPath,
     args: [FAULTY_SERVER, `--era=${era}`],
     maxLinks: MAX_LINKS[slug],
@@ -31,12 +38,16 @@ export async function startSoakRig(): Promise<SoakRig> {
       mcpServers: {
         'stdio-modern': stdio('stdio-modern', 'modern'),
         'stdio-legacy': stdio('stdio-legacy', 'legacy'),
+        'stdio-personal': stdio('stdio-personal', 'modern', { isolation: 'principal', warm: 2 }),
         'http-modern': { url: modern.url, idleTimeout: '2s' },
         'http-legacy': { url: legacy.url, idleTimeout: '2s' },
       },
       gateway: {
         listen: { host: '127.0.0.1', port: 0 },
         admin: { host: '127.0.0.1', port: 0 },
+        auth: { apiKeys: apiKeysOf(people) },
+        access: { rules: [{ name: 'everyone', allow: ['*'] }] },
+        processes: PROCESSES,
         sessions: { idleTimeout: SESSION_IDLE },
         log: { level: 'error' },
       },
@@ -54,11 +65,17 @@ export async function startSoakRig(): Promise<SoakRig> {
     httpServers: [modern, legacy],
     views: [
       view('stdio-modern', { calls: ['echo', 'big', 'progress', 'cancel'], resumes: true }),
-      view('stdio-legacy', { calls: ['echo', 'big', 'progress', 'cancel'], resumes: true, asks: true }),
+      view('stdio-legacy', {
+        calls: ['echo', 'big', 'progress', 'whose', 'cancel'],
+        resumes: true,
+        asks: true,
+      }),
+      view('stdio-personal', { calls: ['echo', 'whose', 'cancel'] }),
       view('http-modern'),
       view('http-legacy'),
     ],
-    maxProcesses: Object.values(MAX_LINKS).reduce((sum, links) => sum + links, 0),
+    people,
+    maxProcesses: PROCESSES.max,
     async [Symbol.asyncDispose]() {
       await gateway.stop();
       await Promise.all([modern.close(), legacy.close()]);

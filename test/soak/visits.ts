@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ModernClient, openSession, type RawSession } from '../support/raw-session.ts';
 import { askBack, CALLS, resume } from './checked-calls.ts';
 import type { Ledger } from './ledger.ts';
+import type { Person } from './people.ts';
 
 /** One server as clients see it. */
 export interface SoakView {
@@ -18,14 +19,15 @@ export interface SoakView {
 /** Visits one after the other until told to end. */
 export async function visitUntil(
   signal: AbortSignal,
-  views: readonly SoakView[],
+  { views, people }: { views: readonly SoakView[]; people: readonly Person[] },
   ledger: Ledger,
 ): Promise<void> {
   while (!signal.aborted) {
     const view = oneOf(views);
+    const person = oneOf(people);
     try {
-      if (Math.random() < 0.5) await modernVisit(view, ledger);
-      else await legacyVisit(view, ledger);
+      if (Math.random() < 0.5) await modernVisit(view, person, ledger);
+      else await legacyVisit(view, person, ledger);
     } catch (thrown) {
       ledger.fault(`a visit broke off: ${String(thrown)}`);
     }
@@ -33,20 +35,20 @@ export async function visitUntil(
   }
 }
 
-async function modernVisit({ url, calls }: SoakView, ledger: Ledger): Promise<void> {
-  await using client = new ModernClient(url);
-  await makeCalls(() => CALLS[oneOf(calls)](client, ledger));
+async function modernVisit({ url, calls }: SoakView, person: Person, ledger: Ledger): Promise<void> {
+  await using client = new ModernClient(url, { headers: person.headers });
+  await makeCalls(() => CALLS[oneOf(calls)](client, ledger, person));
 }
 
-async function legacyVisit(view: SoakView, ledger: Ledger): Promise<void> {
-  const session = await arrive(view.url, ledger);
+async function legacyVisit(view: SoakView, person: Person, ledger: Ledger): Promise<void> {
+  const session = await arrive(view.url, person, ledger);
   if (session === undefined) return;
   try {
     if (view.asks) await askBack(session, ledger);
     const listening = Math.random() < 0.3 ? await session.listen() : undefined;
     await makeCalls(() => {
       const resumes = view.resumes && Math.random() < 0.2;
-      return resumes ? resume(session, ledger) : CALLS[oneOf(view.calls)](session, ledger);
+      return resumes ? resume(session, ledger) : CALLS[oneOf(view.calls)](session, ledger, person);
     });
     // Half of them say goodbye, as clients do.
     if (Math.random() < 0.5 && (await session.delete()) !== 204) ledger.fault('DELETE was refused');
@@ -57,9 +59,9 @@ async function legacyVisit(view: SoakView, ledger: Ledger): Promise<void> {
 }
 
 /** Undefined where the gateway is full or the server is down just now. */
-async function arrive(url: string, ledger: Ledger): Promise<RawSession | undefined> {
+async function arrive(url: string, { headers }: Person, ledger: Ledger): Promise<RawSession | undefined> {
   try {
-    return await openSession(url, { capabilities: { elicitation: {} } });
+    return await openSession(url, { headers, capabilities: { elicitation: {} } });
   } catch (thrown) {
     const code = /"code":(50[234]0)\b/.exec(String(thrown))?.[1];
     if (code === undefined) throw thrown;

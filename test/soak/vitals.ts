@@ -5,7 +5,9 @@ import { descendantsOf } from '../support/process-tree.ts';
 export interface Vitals {
   readonly rssMb: number;
   readonly descriptors: number;
+  /** Children, the guardian left out. */
   readonly processes: number;
+  readonly cpuSeconds: number;
   readonly sessions: number;
   readonly openReplies: number;
   readonly openStreams: number;
@@ -21,13 +23,21 @@ export async function readVitals({ pid, adminUrl }: { pid: number; adminUrl: str
   return {
     rssMb: residentBytes(pid) / MB,
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
-    processes: descendantsOf(pid).length,
+    processes: descendantsOf(pid).length - 1,
+    cpuSeconds: cpuSeconds(pid),
     sessions: gauge('portico_sessions'),
     openReplies: gauge('portico_open_replies'),
     openStreams: gauge('portico_open_streams'),
     parkedCalls: gauge('portico_parked_calls'),
     bufferedBytes: gauge('portico_buffered_bytes'),
   };
+}
+
+/** User and system time, proc(5), in ticks of a hundredth. */
+function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 function residentBytes(pid: number): number {
