@@ -15,6 +15,7 @@ const DOCUMENTS = [
   'CHANGELOG.md',
   'docs/auth.md',
   'docs/dependencies.md',
+  'docs/hosting.md',
   'docs/security.md',
   'docs/servers.md',
   'test/conformance/README.md',
@@ -87,4 +88,11 @@ test('docs/security.md names tests that exist', async () => {
     [],
     'every threat has its test',
   );
+});
+
+test('docs/hosting.md names every metric of servers, and none besides', async () => {
+  const text = await readFile(join(ROOT, 'docs/hosting.md'), 'utf8');
+  const code = await readFile(join(ROOT, 'src/servers/watch-servers.ts'), 'utf8');
+  const names = (source: string) => [...new Set(source.match(/portico_[a-z_]+/g))].sort();
+  assert.deepEqual(names(text), names(code));
 });

@@ -19,8 +19,6 @@ const CALM_PROCESSES = 5;
 /** Of a second, while nobody is there. */
 const MAX_IDLE_CPU = 0.05;
 const IDLE_MS = 4_000;
-/** They are counted one after the other, while some end and others start. */
-const COUNTED_TWICE = 2;
 
 const minutes = Number(process.argv[2] ?? 2);
 if (!(minutes > 0)) throw new Error('usage: npm run soak [minutes], a number above 0');
@@ -42,7 +40,8 @@ const left = await untilCalm(rig);
 const problems = [...judgeSamples(rig), ...left, ...(await judgeIdle(rig)), ...(await endInOrder(rig))];
 const { answered, failedAsTold, faultCount, faults } = ledger;
 if (faultCount > 0) problems.push(`${faultCount} answers were not as they should be:`, ...faults);
-if (failedAsTold > answered) problems.push('more calls failed than were answered');
+// A server that dies again and again is left alone for up to half a minute, and its calls fail.
+if (failedAsTold > 3 * answered) problems.push('too few calls were answered');
 print(
   `${line()}; ${ledger.residents.homes} personal processes, ${weather.kills} killed, ${weather.httpFaults} faults of HTTP servers`,
 );
@@ -84,7 +83,7 @@ function judgeSamples({ maxProcesses }: SoakRig): string[] {
   print(`RSS ${rss.early.toFixed(0)} MB, later ${rss.late.toFixed(0)} MB; at most ${processes} processes`);
   if (!rss.flat) found.push(`RSS grew from ${rss.early.toFixed(0)} to ${rss.late.toFixed(0)} MB`);
   if (!descriptors.flat) found.push(`descriptors grew from ${descriptors.early} to ${descriptors.late}`);
-  if (processes > maxProcesses + COUNTED_TWICE) found.push(`${processes} processes at a time`);
+  if (processes > maxProcesses) found.push(`${processes} processes at a time`);
   return found;
 }
 

@@ -93,7 +93,9 @@ export class Guardian {
   }
 
   #start(): void {
-    if (this.#closed || process.platform === 'win32') return;
+    clearTimeout(this.#restart);
+    // Two would be one too many: only one of them would hear what is over.
+    if (this.#closed || this.#shell !== undefined || process.platform === 'win32') return;
     const shell = spawn('/bin/sh', ['-c', SCRIPT], {
       cwd: '/',
       detached: true,

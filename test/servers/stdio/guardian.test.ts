@@ -58,10 +58,17 @@ test('a guardian that is killed is started again, and told of all there is', asy
   guardian.watch({ kind: 'group', id: group.id });
   const first = guardian.pid ?? 0;
   process.kill(first, 'SIGKILL');
-  await eventually('another runs', () => guardian.pid !== undefined && guardian.pid !== first);
+  await eventually('it is gone', () => guardian.pid === undefined);
+  const other = newGroup(t);
+  guardian.watch({ kind: 'group', id: other.id });
+  const second = guardian.pid;
+  assert.ok(second !== undefined && second !== first);
+  // Longer than it would have been waited before another was started.
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  assert.equal(guardian.pid, second, 'there is one, not two');
   assert.match(warnings.join(), /servers might live on/);
   await guardian.close();
-  await eventually('the group is gone', () => !group.isAlive());
+  await eventually('the groups are gone', () => !group.isAlive() && !other.isAlive());
 });
 
 test('it takes no notice of the signals that end a whole terminal', async (t) => {
