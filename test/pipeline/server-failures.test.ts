@@ -174,6 +174,19 @@ describe('an HTTP server that forgets', () => {
     });
   }
 
+  test('F03: says so three times in a row: one call fails, and costs two sessions; the next works', async (t) => {
+    const { gateway, server } = await legacyHttpBehind(t);
+    await using session = await openSession(gateway.url);
+    assert.equal(await session.tool('echo', { text: 'before' }), 'before');
+    const initialized = server.requests('initialize').length;
+    server.fault('tools/call', { answer: { status: 404 } }, 3);
+    const { error } = await session.ask('tools/call', { name: 'echo', arguments: { text: 'now' } });
+    assert.equal(error?.code, 5020);
+    assert.equal(await session.tool('echo', { text: 'after' }), 'after');
+    assert.equal(server.requests('initialize').length, initialized + 3);
+    assert.equal(server.requests('tools/call').length, 5);
+  });
+
   test('F03: says 503: the call fails, the session does not', async (t) => {
     const { gateway, server } = await legacyHttpBehind(t);
     await using session = await openSession(gateway.url);
@@ -199,6 +212,16 @@ describe('an HTTP server that forgets', () => {
     const { servers } = await gateway.status();
     assert.deepEqual([servers.faulty?.failures, servers.faulty?.lastError], [0, null]);
   });
+});
+
+test('F12, F14: twenty first calls of a server that greets slowly are served by one session, and one for the lists', async (t) => {
+  const { gateway, server } = await legacyHttpBehind(t);
+  await server.request('notifications/initialized');
+  server.fault('initialize', { delayMs: 300 });
+  await using session = await openSession(gateway.url);
+  const texts = Array.from({ length: 20 }, (_, index) => `${index}`);
+  assert.deepEqual(await Promise.all(texts.map((text) => session.tool('echo', { text }))), texts);
+  assert.equal(server.requests('initialize').length, 2);
 });
 
 describe('an HTTP server that talks nonsense', () => {
