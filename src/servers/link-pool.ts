@@ -277,7 +277,8 @@ async function startIn(
   try {
     if (place?.waiting) await place.ready(signal);
     const link = await start(signal);
-    void link.closed.then(() => link.close()).finally(() => place?.free());
+    // A place is a process, which counts until it is gone. Over HTTP calls in flight outlive the end: the sweep closes.
+    if (place !== undefined) void link.closed.then(() => link.close()).finally(() => place.free());
     return link;
   } catch (thrown) {
     place?.free();
