@@ -6,6 +6,8 @@ import { callerOfClaims, callerOfToken, NoCaller, type StatedCaller } from '../a
 import { readTarget, splitTarget } from '../access/target-pattern.ts';
 import type { Config } from '../config/config.ts';
 import { readSmallFile } from '../config/small-file.ts';
+import { ShapeFindings } from '../federation/shape-findings.ts';
+import { ToolShape } from '../federation/tool-shape.ts';
 import { isJsonObject } from '../protocol/json-text.ts';
 import { type Output, problemLines } from './check.ts';
 import { loadWhole } from './load-whole.ts';
@@ -79,7 +81,13 @@ export function explanation(config: Config, caller: StatedCaller, target: string
   for (const server of servers) {
     const access = policy.accessOf(caller.principal, server);
     if (asked?.name === undefined) lines.push(...serverLines(server, access));
-    else lines.push(...targetLines(String(target), access, { kind: asked.kind, name: asked.name }));
+    else {
+      const thing = { kind: asked.kind, name: asked.name };
+      const isThere = existsByConfig(config, server, thing);
+      lines.push(
+        ...(isThere ? targetLines(String(target), access, thing) : leftOutLines(String(target), server)),
+      );
+    }
   }
   return `${lines.join('\n')}\n`;
 }
@@ -106,6 +114,18 @@ function serverLines(server: string, access: ServerAccess): string[] {
     ),
     ...missing.map(({ target, scopes }) => row('  lacks', `${words(scopes)}, for calls of ${target}`)),
   ];
+}
+
+/** Before any rule: `tools` of the server. */
+function existsByConfig({ servers }: Config, slug: string, { kind, name }: NamedThing): boolean {
+  const config = servers.find((server) => server.slug === slug);
+  if (config === undefined || kind !== 'tools') return true;
+  const findings = new ShapeFindings({ warn: () => {} });
+  return new ToolShape({ ...config, findings, pins: undefined }).exists(name);
+}
+
+function leftOutLines(target: string, server: string): string[] {
+  return [`${target}: absent`, row('  since', `tools of the server ${server} leave it out, for everybody`)];
 }
 
 function targetLines(target: string, access: ServerAccess, thing: NamedThing): string[] {

@@ -11,6 +11,7 @@ mcpServers:
   gh: { url: "http://127.0.0.1:1/mcp" }
   docs: { url: "http://127.0.0.1:1/mcp" }
   files: { url: "http://127.0.0.1:1/mcp" }
+  few: { url: "http://127.0.0.1:1/mcp", tools: { allow: ["read_*"] } }
 gateway:
   publicUrl: https://mcp.example.com
   auth:
@@ -73,6 +74,7 @@ test('claims: who it is, which rules concern them, and what they see of each ser
     '  sees    docs/search_*, by the rule engineers',
     '  sees    docs/write, by the rule eu, where arguments.region == "eu"',
     'files: nothing, as if it did not exist',
+    'few: nothing, as if it did not exist',
     '',
   ]);
 });
@@ -100,6 +102,7 @@ const TARGETS: readonly (readonly [target: string, lines: readonly string[]])[] 
     'docs/write',
     ['docs/write: visible', '  by      docs/write, by the rule eu, where arguments.region == "eu"'],
   ],
+  ['few/write', ['few/write: absent', '  since   tools of the server few leave it out, for everybody']],
   ['docs/read', ['docs/read: absent', '  since   no rule grants it']],
   ['docs/prompts/search_x', ['docs/prompts/search_x: absent', '  since   no rule grants it']],
   [
