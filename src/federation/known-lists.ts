@@ -1,7 +1,9 @@
 // The lists that views of several servers are made of: what each server lists, from memory where that is sound, and
 // its last known list for a while where it is down. Callers never wait for a server longer than their patience (F28).
+import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
+import { LIST_CHANGES } from '../protocol/list-changes.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import { withinTime } from '../servers/within-time.ts';
@@ -50,6 +52,8 @@ interface Known {
   /** Since when it fails; undefined while it does not. */
   failingSince: number | undefined;
   lastFailure: { readonly at: number; readonly thrown: unknown } | undefined;
+  /** It was no answer that failed: there was no link to ask on. */
+  isUnreachable: boolean;
   /** Somebody went without it. */
   missed: boolean;
 }
@@ -66,6 +70,7 @@ const SECOND_PATIENCE_MS = 500;
 const REFRESH_AFTER_MS = 5_000;
 /** A server that promises word of changes is asked all the same once in a while: word may be lost. */
 const PROMISED_FOR_MS = 300_000;
+const TRY_AGAIN_AFTER_MS = 2_000;
 const MAX_KEYS = 10_000;
 
 const CHANGES: Readonly<Record<CatalogueKind, { readonly capability: string; readonly method: string }>> = {
@@ -81,6 +86,8 @@ export class KnownLists {
   readonly #logger: Logger;
   readonly #misses: ReturnType<Metrics['counter']>;
   readonly #known = new WeakMap<Server, Map<string, Known>>();
+  /** Servers that were not there, and are tried until they are. */
+  readonly #awaited = new WeakSet<Server>();
 
   constructor({ catalogue, logger, metrics }: KnownListsOptions) {
     this.#catalogue = catalogue;
@@ -164,7 +171,7 @@ export class KnownLists {
   #attempt(source: ListSource, kind: CatalogueKind, known: Known): NonNullable<Known['attempt']> {
     if (known.attempt !== undefined) return known.attempt;
     const startedAt = performance.now();
-    const attempt = { startedAt, promise: this.#load(source, kind) };
+    const attempt = { startedAt, promise: this.#load(source, kind, known) };
     known.attempt = attempt;
     attempt.promise.then(
       (loaded) => {
@@ -183,8 +190,10 @@ export class KnownLists {
     return attempt;
   }
 
-  async #load(source: ListSource, kind: CatalogueKind): Promise<Loaded> {
+  async #load(source: ListSource, kind: CatalogueKind, known: Known): Promise<Loaded> {
+    known.isUnreachable = true;
     const link = await source.open();
+    known.isUnreachable = false;
     const at = performance.now();
     const isOffered = link.peer.capabilities[CHANGES[kind].capability] !== undefined;
     // Who says that it has none is not asked for them (F31).
@@ -223,6 +232,7 @@ export class KnownLists {
     { kind, known, thrown, instead }: { kind: CatalogueKind; known: Known; thrown: unknown; instead: string },
   ): void {
     this.#misses.inc({ server: server.slug, instead });
+    if (known.isUnreachable) void this.#awaitReturn(server);
     if (known.missed) return;
     known.missed = true;
     const reason = thrown instanceof GatewayError ? (thrown.details.reason ?? thrown.code) : 'internal';
@@ -235,6 +245,27 @@ export class KnownLists {
     known.missed = false;
     this.#logger.info({ server: server.slug, list: kind }, 'lists have this server again');
     this.#catalogue.tell(server, CHANGES[kind].method, person);
+  }
+
+  /** Clients that went without a server may not ask again by themselves: they are told once it can be reached. */
+  async #awaitReturn(server: Server): Promise<void> {
+    if (server.personal || this.#awaited.has(server)) return;
+    this.#awaited.add(server);
+    const { retired: signal } = server;
+    while (!signal.aborted) {
+      const link = await server.catalogueLink().catch(() => undefined);
+      if (link !== undefined) {
+        this.#tellOfReturn(server);
+        break;
+      }
+      await delay(TRY_AGAIN_AFTER_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+    this.#awaited.delete(server);
+  }
+
+  #tellOfReturn(server: Server): void {
+    for (const known of this.#known.get(server)?.values() ?? []) known.missed = false;
+    for (const { method } of LIST_CHANGES) this.#catalogue.tell(server, method);
   }
 
   #knownOf({ server, key }: ListSource, kind: CatalogueKind): Known {
@@ -253,6 +284,7 @@ export class KnownLists {
         attempt: undefined,
         failingSince: undefined,
         lastFailure: undefined,
+        isUnreachable: false,
         missed: false,
       };
       keys.set(name, known);
