@@ -1,0 +1,121 @@
+// Who sees what on a view of several servers: each caller a view of their own, made from the same cache.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { accessOf, authOf, keyOf } from '../support/access-rig.ts';
+import { httpServerConfig } from '../support/http-server-config.ts';
+import { startLibrary } from '../support/library-server.ts';
+import type { Members, Message } from '../support/raw-client.ts';
+import { ModernClient, openSession } from '../support/raw-session.ts';
+import { startGateway } from '../support/start-gateway.ts';
+
+const PEOPLE = {
+  ann: { groups: ['readers'] },
+  ben: { groups: ['editors'] },
+  cal: { groups: [] },
+};
+const RULES = {
+  readers: {
+    when: { groups: ['readers'] },
+    allow: ['old', 'new/read_*', 'new/resources/file:///srv/public/**'],
+  },
+  editors: { when: { groups: ['editors'] }, allow: ['new'], deny: ['new/delete_*'] },
+};
+
+async function start(t: TestContext) {
+  const libraries = { old: await startLibrary('legacy'), new: await startLibrary('modern') };
+  const gateway = await startGateway({
+    servers: Object.entries(libraries).map(([slug, { url }]) => httpServerConfig(url, { slug, name: slug })),
+    gateway: {
+      auth: authOf(PEOPLE),
+      access: accessOf(RULES),
+      limits: [
+        {
+          name: 'calls-at-new',
+          key: ['principal'],
+          match: 'new',
+          max: 3,
+          windowMs: 60_000,
+          inFlight: undefined,
+          cost: undefined,
+          lease: undefined,
+        },
+      ],
+    },
+  });
+  t.after(async () => {
+    await gateway.close();
+    for (const library of Object.values(libraries)) await library[Symbol.asyncDispose]();
+  });
+  return { gateway, libraries };
+}
+
+const toolsOf = ({ result }: Message) => ((result?.tools ?? []) as Members[]).map(({ name }) => String(name));
+
+test('F32: two callers list in either order, and each sees what is theirs', async (t) => {
+  const { gateway, libraries } = await start(t);
+  await using ann = new ModernClient(gateway.url, keyOf('ann'));
+  await using ben = new ModernClient(gateway.url, keyOf('ben'));
+  const own = ['read_book', 'read_index'].map((name) => `new__${name}`);
+  for (const first of ['ann', 'ben', 'ann']) {
+    const listed = await (first === 'ann' ? ann : ben).ask('tools/list');
+    assert.equal(listed.result?.cacheScope, 'private', 'though the server calls it public');
+    const tools = toolsOf(listed);
+    if (first === 'ann') {
+      assert.deepEqual(
+        tools.filter((name) => name.startsWith('new__')),
+        own,
+      );
+      assert.equal(tools.filter((name) => name.startsWith('old__')).length, 8);
+    } else {
+      assert.deepEqual(
+        tools.filter((name) => !name.startsWith('new__') || name.includes('delete')),
+        [],
+      );
+      assert.equal(tools.length, 6);
+    }
+  }
+  const lists = libraries.new.asked.filter(({ method }) => method === 'tools/list').length;
+  assert.equal(lists, 3, 'the pages of the newer library were read once for both');
+});
+
+test('hidden and absent are one: words, data, and what is charged', async (t) => {
+  const { gateway, libraries } = await start(t);
+  await using ben = await openSession(gateway.url, keyOf('ben'));
+  await ben.ask('tools/list');
+  const hidden = ['old__read_book', 'new__delete_book', 'new__nothing', 'nobody__x'];
+  const answers: Message[] = [];
+  for (const name of hidden) answers.push(await ben.ask('tools/call', { name, arguments: {} }));
+  for (const { error } of answers) assert.deepEqual(error, { code: -32602, message: 'Unknown tool' });
+  for (const uri of ['old+file:///srv/public/a.txt', 'nobody+file:///srv/public/a.txt']) {
+    const read = await ben.ask('resources/read', { uri });
+    assert.deepEqual(read.error, { code: -32002, message: 'Resource not found', data: { uri } });
+  }
+  assert.ok(!libraries.old.wasAsked('tools/call'));
+  for (let call = 0; call < 3; call += 1) await ben.tool('new__read_book');
+  const over = await ben.ask('tools/call', { name: 'new__read_book', arguments: {} });
+  assert.equal(over.error?.code, 4290, 'calls of the server are charged, and these alone');
+});
+
+test('a view speaks only of servers that its caller may use; without one it is not there', async (t) => {
+  const { gateway } = await start(t);
+  await using ben = new ModernClient(gateway.url, keyOf('ben'));
+  const { result } = await ben.ask('server/discover');
+  assert.doesNotMatch(JSON.stringify(result), /old/);
+  await using cal = new ModernClient(gateway.url, keyOf('cal'));
+  const refused = await cal.start('tools/list').answer;
+  assert.equal(refused.status, 404);
+  assert.equal((await refused.json()).error?.code, 4041);
+});
+
+test('F24: nobody hears of a server that they may not use', async (t) => {
+  const { gateway, libraries } = await start(t);
+  await using ben = new ModernClient(gateway.url, keyOf('ben'));
+  await ben.ask('tools/list');
+  const notifications = { toolsListChanged: true, promptsListChanged: true };
+  const stream = await ben.start('subscriptions/listen', { notifications }).answer;
+  await stream.message();
+  libraries.old.announce('notifications/prompts/list_changed');
+  libraries.new.announce('notifications/tools/list_changed');
+  assert.equal((await stream.message())?.method, 'notifications/tools/list_changed');
+  stream.abort();
+});
