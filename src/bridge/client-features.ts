@@ -4,6 +4,8 @@ import type { ClientFeaturePolicy } from '../config/config.ts';
 import type { Era } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 
+const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+
 /**
  * The capabilities to declare upstream: the client's own, less what the server's policy denies. A fixed list of roots
  * is answered by Portico, on links where a server can ask it: there it exists whether the client has roots or not.
@@ -16,11 +18,16 @@ export function declaredCapabilities(
   const { roots, sampling, elicitation, ...rest } = capabilities;
   const declared: JsonObject = rest;
   if (Array.isArray(policy.roots)) {
-    if (fixedRoots) declared.roots = {};
+    // Inside a task of the extension the question would reach the client, and the client's own roots the server.
+    if (fixedRoots && !hasTasks(capabilities)) declared.roots = {};
   } else if (policy.roots === 'allow' && roots !== undefined) declared.roots = roots;
   if (policy.sampling === 'allow' && sampling !== undefined) declared.sampling = sampling;
   if (policy.elicitation === 'allow' && elicitation !== undefined) declared.elicitation = elicitation;
   return declared;
+}
+
+function hasTasks({ extensions }: JsonObject): boolean {
+  return isJsonObject(extensions) && extensions[TASKS_EXTENSION] !== undefined;
 }
 
 /**

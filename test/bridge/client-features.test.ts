@@ -37,6 +37,13 @@ const POLICIES: readonly [
     { sampling: {}, elicitation: {}, experimental: { x: {} } },
   ],
 ];
+
+test('fixed roots are not declared with the tasks extension, in which the client would be asked for its own', () => {
+  const capabilities = { roots: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
+  const { roots, extensions } = declaredCapabilities(capabilities, FIXED, { fixedRoots: true });
+  assert.deepEqual([roots, extensions], [undefined, capabilities.extensions]);
+});
+
 for (const [what, policy, fixedRoots, declared] of POLICIES) {
   test(`the client's own capabilities, ${what}`, () => {
     assert.deepEqual(declaredCapabilities(ALL, policy, { fixedRoots }), declared);
