@@ -15,6 +15,7 @@ import type { RawAnswer } from '../support/raw-answer.ts';
 import type { Members, Message } from '../support/raw-client.ts';
 import { ModernClient, openSession } from '../support/raw-session.ts';
 import { startGateway } from '../support/start-gateway.ts';
+import { faultyConfig } from '../support/stdio-rig.ts';
 import { signingKey, signToken, startTokenIssuer } from '../support/token-issuer.ts';
 
 const ERAS = ['modern', 'legacy'] as const;
@@ -193,4 +194,27 @@ test('a call of a session whose server is replaced comes to its end, on its link
   assert.equal((await session.ask('tools/list')).error?.code, 4040);
   rig.library.release();
   assert.match(await call, /slow/);
+});
+
+test('a call that waits for its client while its server is replaced is answered when the client comes back', async (t) => {
+  const asking = faultyConfig(['--era=legacy'], { slug: 'asking', name: 'asking' });
+  const gateway = await startGateway({ servers: [asking] });
+  t.after(() => gateway.close());
+  await using client = new ModernClient(`${gateway.url}/asking`, {
+    capabilities: { elicitation: { form: {} } },
+  });
+  const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } };
+  const question = { method: 'elicitation/create', params: { message: 'Your name?', requestedSchema } };
+  const call = { name: 'ask', arguments: question };
+  const { result } = await client.ask('tools/call', call);
+  assert.equal(result?.resultType, 'input_required');
+  await gateway.reload({ servers: [{ ...asking, env: { COLOUR: 'blue' } }] });
+  const [key = ''] = Object.keys(result?.inputRequests ?? {});
+  const inputResponses = { [key]: { action: 'accept', content: { name: 'ann' } } };
+  const done = await client.ask('tools/call', {
+    ...call,
+    requestState: result?.requestState,
+    inputResponses,
+  });
+  assert.match(JSON.stringify(done.result), /ann/, JSON.stringify(done));
 });
