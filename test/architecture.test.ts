@@ -81,6 +81,11 @@ test('each library is known to its layer alone', () => {
   );
 });
 
+test('the token of a caller is read by token exchange alone', () => {
+  const readers = files.filter((file) => read(file).includes('CallerToken.reveal('));
+  assert.deepEqual(readers, ['servers/credentials/token-exchange.ts']);
+});
+
 test('nothing is exported by default, and no file is a grab bag', () => {
   const grabBags = files.filter((file) => /(^|\/)(utils?|helpers?|common|types|index)\.ts$/.test(file));
   const defaults = files.filter((file) => /^export default /m.test(read(file)));

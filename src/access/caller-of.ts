@@ -6,8 +6,8 @@ import { API_KEY_ISSUER } from './api-keys.ts';
 import { readBearerToken } from './bearer-token.ts';
 import { ANONYMOUS, type Principal, principalKey } from './principal.ts';
 
-/** @param authorization the values of the Authorization header that the principal signed in with */
-export function callerOf(principal: Principal, authorization: readonly string[] | undefined): Caller {
+/** @param authorization gives the Authorization headers of the principal's request, for as long as its exchange runs */
+export function callerOf(principal: Principal, authorization: () => readonly string[] | undefined): Caller {
   const { issuer, subject, clientId, scopes, groups, expiresAtMs } = principal;
   return {
     key: principalKey(principal),
@@ -17,7 +17,7 @@ export function callerOf(principal: Principal, authorization: readonly string[] 
     scopes,
     groups,
     expiresAtMs,
-    token: () => issuedToken(principal, authorization),
+    token: () => issuedToken(principal, authorization()),
   };
 }
 
@@ -26,7 +26,8 @@ function issuedToken(
   principal: Principal,
   authorization: readonly string[] | undefined,
 ): CallerToken | undefined {
-  if (principal.issuer === ANONYMOUS.issuer || principal.issuer === API_KEY_ISSUER) return undefined;
+  if (authorization === undefined || principal.issuer === ANONYMOUS.issuer) return undefined;
+  if (principal.issuer === API_KEY_ISSUER) return undefined;
   const token = readBearerToken({ authorization, tokenInQuery: false, view: undefined });
   const tokenId = createHash('sha256').update(token).digest('base64url');
   return tokenId === principal.tokenId ? new CallerToken(token) : undefined;

@@ -24,6 +24,8 @@ export type SignatureAlgorithm =
 export interface IssuerConfig {
   /** The exact `iss`. */
   readonly issuer: string;
+  /** What servers know it by. */
+  readonly name?: string | undefined;
   /** Accepted besides our own resource identifiers; they open every view. */
   readonly audiences: readonly string[];
   /** From the issuer's metadata when undefined. */

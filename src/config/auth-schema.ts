@@ -42,6 +42,15 @@ const introspectionSchema = section(
 const issuerSchema = section(
   {
     issuer: url('Required. The exact `iss` of its tokens, to the last slash.'),
+    name: Type.Optional(
+      text({
+        description:
+          'What servers know it by, where they are told of callers (docs/credentials.md). Danger: another name makes ' +
+          'other people of its subjects there. Default: none.',
+        pattern: '^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$',
+        words: 'at most 32 lower-case letters, digits or hyphens',
+      }),
+    ),
     audiences: list(text({ description: 'An `aud`.' }), {
       description:
         'Audiences accepted besides our own resource identifiers; they open every view. Danger: a token meant for ' +

@@ -30,10 +30,4 @@ export const laterGatewayKeys = {
       { description: 'Where other replicas reach this one. Default: it is the only one.' },
     ),
   ),
-  identity: later(
-    section(
-      { key: secretText('Required. PEM file of the private key.') },
-      { description: 'Signs who calls, for servers with `auth: {type: identity}`. Default: none.' },
-    ),
-  ),
 };

@@ -4,6 +4,7 @@ import { accessSchema } from './access-schema.ts';
 import { HOST_PATTERN } from './addresses.ts';
 import { auditSchema } from './audit-schema.ts';
 import { authSchema } from './auth-schema.ts';
+import { identitySchema } from './identity-schema.ts';
 import { limitsSchema, redisSchema } from './limits-schema.ts';
 import {
   byteSize,
@@ -311,6 +312,7 @@ export const gatewayKeys = {
   ...edgeKeys,
   auth: Type.Optional(authSchema),
   access: Type.Optional(accessSchema),
+  identity: Type.Optional(identitySchema),
   limits: limitsSchema,
   redis: Type.Optional(redisSchema),
   audit: Type.Optional(auditSchema),

@@ -1,5 +1,6 @@
 // What rules find wrong with a config, noted with its place; and what a rule may know of the file besides.
 import type { Fault } from './fault.ts';
+import type { PersonalVariable } from './resolve-placeholders.ts';
 import type { ConfigFile } from './schema.ts';
 import type { Finding, Path } from './source-tree.ts';
 
@@ -14,6 +15,8 @@ export interface RuleInput {
   isInvalid(path: Path): boolean;
   /** Whether the file itself gives the value. */
   isWritten(path: Path): boolean;
+  /** Variables of servers that are made for each caller. */
+  readonly personal: readonly PersonalVariable[];
 }
 
 /** Where findings are noted, but for those that rest on a value which is wrong anyway. */

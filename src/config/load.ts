@@ -96,6 +96,7 @@ async function readTree(
     file,
     isInvalid: (path) => invalid.covers(path) || unresolved.covers(path),
     isWritten: (path) => nodeAt(root, path) !== undefined,
+    personal: filled.personal,
   };
   const rules = [checkRules, ...(options.judges ?? [])].map((judge) => judge(input));
   const files = await readReferencedFiles(file, { folder, env, readFile: read });
@@ -114,8 +115,10 @@ async function readTree(
   const warnings = [...rules.flatMap((found) => found.warnings), ...files.warnings, ...pinned.warnings];
   if (errors.length > 0) return { config: undefined, errors, warnings };
   const secrets = secretsOf(file, filled.substitutions, configSchemaNode);
+  const { pem } = files;
+  const { personal } = filled;
   return {
-    config: resolveConfig({ file, folder, pem: files.pem, pins: pinned.pins, secrets }),
+    config: resolveConfig({ file, folder, pem, pins: pinned.pins, secrets, personal }),
     errors,
     warnings,
   };

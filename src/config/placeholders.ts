@@ -1,5 +1,6 @@
-// The placeholders of a string value: a variable of the environment, with or without a default, a file; a doubled
-// dollar is one dollar, and any other dollar is itself.
+// The placeholders of a string value: a variable of the environment, with or without a default, a file, the caller; a
+// doubled dollar is one dollar, and any other dollar is itself.
+import { type NamePart, PERSONAL_FIELDS, type PersonalFile } from './personal-value.ts';
 
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
@@ -7,9 +8,13 @@ export type Piece =
   | { readonly kind: 'file'; readonly path: string }
   /** VS Code asks its user for these; nobody sits here, so the environment answers. */
   | { readonly kind: 'input'; readonly id: string; readonly name: string }
+  /** Known only once somebody calls. */
+  | { readonly kind: 'personal'; readonly part: NamePart | PersonalFile }
   | { readonly kind: 'wrong'; readonly message: string; readonly hint: string };
 
-const PLACEHOLDER = /\$\$|\$\{([^}]*)\}|\$\{/g;
+/** A placeholder of the caller may stand within another one. */
+const PLACEHOLDER = /\$\$|\$\{((?:[^}$]|\$(?!\{principal\.)|\$\{principal\.[^{}]*\})*)\}|\$\{/g;
+const PRINCIPAL = /\$\{principal\.([^{}]*)\}/;
 const VARIABLE = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 
 export function parsePlaceholders(text: string): Piece[] {
@@ -27,9 +32,8 @@ export function parsePlaceholders(text: string): Piece[] {
 function pieceOf(content: string | undefined): Piece {
   if (content === undefined)
     return wrong('a placeholder is not closed', 'End it with }, or write $$ for a dollar.');
-  if (/(^|\{)principal\./.test(content)) {
-    return wrong('placeholders of the caller (principal) are not available yet', 'Remove it for now.');
-  }
+  if (content.startsWith('principal.')) return personal(content.slice('principal.'.length));
+  if (content.startsWith('file:') && PRINCIPAL.test(content)) return personalFile(content.slice(5));
   if (content.includes('{'))
     return wrong('placeholders do not nest', 'Put the whole value into one variable.');
   const [, name, fallback] = VARIABLE.exec(content) ?? [];
@@ -41,6 +45,30 @@ function pieceOf(content: string | undefined): Piece {
     'this placeholder is not understood',
     `There are \${NAME}, \${NAME:-default}, \${env:NAME} and \${file:PATH}; $$ is a dollar.`,
   );
+}
+
+function personal(name: string): Piece {
+  const field = PERSONAL_FIELDS.find((known) => known === name);
+  if (field === undefined) {
+    const hint = `There are \${principal.subject} and \${principal.issuerName}.`;
+    return wrong('this is not known of a caller', hint);
+  }
+  return { kind: 'personal', part: { kind: 'principal', field } };
+}
+
+function personalFile(path: string): Piece {
+  const parts: NamePart[] = [];
+  for (const [index, text] of path.split(PRINCIPAL).entries()) {
+    if (index % 2 === 0) {
+      if (text.includes('{')) return wrong('placeholders do not nest', 'Only those of the caller do.');
+      if (text !== '') parts.push({ kind: 'text', text });
+      continue;
+    }
+    const piece = personal(text);
+    if (piece.kind !== 'personal' || piece.part.kind === 'file') return piece;
+    parts.push(piece.part);
+  }
+  return { kind: 'personal', part: { kind: 'file', path: parts } };
 }
 
 function wrong(message: string, hint: string): Piece {

@@ -2,12 +2,13 @@
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
+import { isKeyText, parseIdentityKey } from './identity-key.ts';
 import type { ConfigFile, ServerEntry } from './schema.ts';
 import { isFolder, readSmallFile } from './small-file.ts';
 import type { Finding, Path } from './source-tree.ts';
 
 export interface ReferencedFiles {
-  /** PEM texts by the path that the config gives. */
+  /** PEM texts, and keys, by the path that the config gives. */
   readonly pem: ReadonlyMap<string, string>;
   readonly errors: readonly Finding[];
   readonly warnings: readonly Finding[];
@@ -29,9 +30,10 @@ export async function readReferencedFiles(
   },
 ): Promise<ReferencedFiles> {
   const reader = new Reader(options.folder, options.readFile);
-  const { listen, outbound } = file.gateway;
+  const { identity, listen, outbound } = file.gateway;
   if (listen.tls !== undefined) await reader.readTls(listen.tls, ['gateway', 'listen', 'tls']);
   if (outbound.ca !== undefined) await reader.readTls({ ca: outbound.ca }, ['gateway', 'outbound']);
+  if (identity !== undefined) await reader.readIdentity(identity);
   for (const [name, entry] of Object.entries(file.mcpServers)) {
     if (entry.disabled) continue;
     const path = ['mcpServers', name];
@@ -76,6 +78,27 @@ class Reader implements ReferencedFiles {
         message,
         hint: 'Check that they are whole, not encrypted, and a pair.',
       });
+    }
+  }
+
+  async readIdentity(identity: NonNullable<ConfigFile['gateway']['identity']>): Promise<void> {
+    const path = ['gateway', 'identity'];
+    await this.#readKey(identity.key, [...path, 'key'], true);
+    for (const list of ['next', 'previous'] as const) {
+      for (const [index, key] of identity[list].entries())
+        await this.#readKey(key, [...path, list, index], false);
+    }
+  }
+
+  async #readKey(key: string, path: Path, signs: boolean): Promise<void> {
+    try {
+      const text = isKeyText(key) ? key : await readSmallFile(resolve(this.#folder, key));
+      this.pem.set(key, text);
+      if (parseIdentityKey(text).privateKey !== undefined || !signs) return;
+      throw new Error('it is a public key, and the private one signs');
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'it cannot be read';
+      this.errors.push({ path, on: 'value', message: `this key is of no use: ${reason}`, hint: '' });
     }
   }
 

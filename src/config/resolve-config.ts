@@ -11,9 +11,12 @@ import { parseDuration } from './duration.ts';
 import type { LimitConfig, LimitKeyPart, RedisConfig } from './limits-config.ts';
 import { splitNoProxy } from './no-proxy.ts';
 import { decodePercent } from './percent-encoding.ts';
+import { literalFolder, type PersonalEnv, type PersonalPart } from './personal-value.ts';
 import type { PinsConfig } from './pins.ts';
 import { defaultPublicUrl } from './public-url.ts';
+import type { PersonalVariable } from './resolve-placeholders.ts';
 import type { ConfigFile, GatewaySection, ServerEntry } from './schema.ts';
+import type { ServerAuthConfig } from './server-auth-config.ts';
 import { serverTypeOf } from './server-rules.ts';
 import type { ToolOverrides } from './shape-config.ts';
 import { slugOf } from './slug.ts';
@@ -25,18 +28,20 @@ export interface ResolveInput {
   readonly pem: ReadonlyMap<string, string>;
   readonly pins: PinsConfig | undefined;
   readonly secrets: readonly string[];
+  readonly personal: readonly PersonalVariable[];
 }
 
-export function resolveConfig({ file, folder, pem, pins, secrets }: ResolveInput): Config {
+export function resolveConfig({ file, folder, pem, pins, secrets, personal }: ResolveInput): Config {
   const servers = Object.entries(file.mcpServers)
     .filter(([, entry]) => !entry.disabled)
-    .map(([name, entry]) => resolveServer(name, entry, { folder, pem }));
+    .map(([name, entry]) => resolveServer(name, entry, { folder, pem, personal }));
   return { servers, gateway: { ...resolveGateway(file.gateway, { folder, pem }), pins }, secrets };
 }
 
-type Surroundings = Pick<ResolveInput, 'folder' | 'pem'>;
+type Surroundings = Pick<ResolveInput, 'folder' | 'pem' | 'personal'>;
 
-function resolveServer(name: string, entry: ServerEntry, { folder, pem }: Surroundings): ServerConfig {
+function resolveServer(name: string, entry: ServerEntry, surroundings: Surroundings): ServerConfig {
+  const { folder, pem } = surroundings;
   const common = commonPart(name, entry);
   const type = serverTypeOf(entry);
   if (type === 'stdio') {
@@ -46,7 +51,7 @@ function resolveServer(name: string, entry: ServerEntry, { folder, pem }: Surrou
       type,
       command: /^\.{1,2}[\\/]/.test(command) ? resolve(folder, command) : command,
       args: entry.args,
-      env: { ...entry.env },
+      ...environment(name, entry, surroundings),
       cwd: resolve(folder, entry.cwd ?? '.'),
       privateHome: entry.privateHome,
       resources: entry.resources && resolveResources(entry.resources),
@@ -55,12 +60,44 @@ function resolveServer(name: string, entry: ServerEntry, { folder, pem }: Surrou
       warm: entry.warm,
     };
   }
+  const address = withoutUserinfo(present(entry.url), entry.headers);
   return {
     ...common,
     type,
-    ...withoutUserinfo(present(entry.url), entry.headers),
+    ...address,
     tls: texts(entry.tls, pem),
+    auth: entry.auth && resolveServerAuth(entry.auth, address.url),
   };
+}
+
+function environment(name: string, { env }: ServerEntry, { folder, personal }: Surroundings) {
+  const own = personal.filter(({ path }) => path[1] === name);
+  if (own.length === 0) return { env: { ...env } };
+  const ofCaller: [string, PersonalEnv[string]][] = own.map(({ path, value }) => [
+    String(path[3]),
+    value.map((part) => absolute(part, folder)),
+  ]);
+  const fixed = Object.entries(env).filter(([variable]) => !ofCaller.some(([known]) => known === variable));
+  return { env: Object.fromEntries(fixed), personalEnv: Object.fromEntries(ofCaller) };
+}
+
+function absolute(part: PersonalPart, folder: string): PersonalPart {
+  const [first, ...rest] = part.kind === 'file' ? part.path : [];
+  if (part.kind !== 'file' || first?.kind !== 'text') return part;
+  const literal = literalFolder(part.path);
+  const text = `${resolve(folder, literal)}/${first.text.slice(literal.length)}`;
+  return { ...part, path: [{ ...first, text }, ...rest] };
+}
+
+function resolveServerAuth(auth: NonNullable<ServerEntry['auth']>, url: string): ServerAuthConfig {
+  const { origin, pathname } = new URL(url);
+  // A query may hold a key, which is nobody else's business.
+  const named = origin + pathname;
+  if (auth.type === 'bearer') return { ...auth };
+  if (auth.type === 'identity') return { type: auth.type, audience: auth.audience ?? named };
+  const { clientSecret, audience } = auth;
+  const resource = auth.resource ?? (audience === undefined ? named : undefined);
+  return { ...auth, clientSecret, audience, resource };
 }
 
 function commonPart(name: string, entry: ServerEntry) {
@@ -113,7 +150,10 @@ function withoutUserinfo(url: string, headers: ServerEntry['headers']) {
   return { url: parsed.href, headers: { ...headers, authorization } };
 }
 
-function resolveGateway(section: GatewaySection, { folder, pem }: Surroundings): Omit<GatewayConfig, 'pins'> {
+function resolveGateway(
+  section: GatewaySection,
+  { folder, pem }: Omit<Surroundings, 'personal'>,
+): Omit<GatewayConfig, 'pins'> {
   const { listen, admin, sessions, parked, lists, outbound, drain } = section;
   const { host, port } = listen;
   return {
@@ -127,6 +167,7 @@ function resolveGateway(section: GatewaySection, { folder, pem }: Surroundings):
     insecure: section.insecure,
     auth: section.auth && resolveAuth(section.auth),
     access: section.access && resolveAccess(section.access),
+    identity: section.identity && resolveIdentity(section.identity, pem),
     limits: section.limits.map((limit) => resolveLimit(limit, section.redis !== undefined)),
     redis: section.redis && resolveRedis(section.redis),
     audit: section.audit && resolveAudit(section.audit, folder),
@@ -181,6 +222,14 @@ function resolveAuth(auth: NonNullable<GatewaySection['auth']>): AuthConfig {
     introspection: introspection && { ...introspection },
   }));
   return { ...auth, issuers };
+}
+
+function resolveIdentity(
+  { key, next, previous }: NonNullable<GatewaySection['identity']>,
+  pem: ResolveInput['pem'],
+): GatewayConfig['identity'] {
+  const textOf = (written: string) => present(pem.get(written));
+  return { key: textOf(key), next: next.map(textOf), previous: previous.map(textOf) };
 }
 
 function resolveAccess({ rules, scopes, scopeImplies }: NonNullable<GatewaySection['access']>): AccessConfig {

@@ -1,6 +1,7 @@
 // Puts the environment and files in the place of placeholders, in string values only and once: what comes out is
 // not read again. What is missing is named; what was found never is.
 
+import type { PersonalPart, PersonalValue } from './personal-value.ts';
 import { type Piece, parsePlaceholders } from './placeholders.ts';
 import type { Finding, Path, SourceNode, SourceScalar } from './source-tree.ts';
 
@@ -16,10 +17,17 @@ export interface Substitution {
   readonly value: string;
 }
 
+/** A value that is made for each caller; the tree holds an empty text in its place. */
+export interface PersonalVariable {
+  readonly path: Path;
+  readonly value: PersonalValue;
+}
+
 export interface ResolvedPlaceholders {
   readonly root: SourceNode;
   readonly findings: readonly Finding[];
   readonly substitutions: readonly Substitution[];
+  readonly personal: readonly PersonalVariable[];
 }
 
 export async function resolvePlaceholders(
@@ -28,6 +36,7 @@ export async function resolvePlaceholders(
 ): Promise<ResolvedPlaceholders> {
   const findings: Finding[] = [];
   const substitutions: Substitution[] = [];
+  const personal: PersonalVariable[] = [];
 
   async function resolveNode(node: SourceNode, path: Path): Promise<SourceNode> {
     if (node.kind === 'scalar') return resolveScalar(node, path);
@@ -46,31 +55,43 @@ export async function resolvePlaceholders(
   async function resolveScalar(scalar: SourceScalar, path: Path): Promise<SourceScalar> {
     if (typeof scalar.value !== 'string' || !scalar.value.includes('$')) return scalar;
     const pieces = parsePlaceholders(scalar.value);
-    let value = '';
+    const parts: PersonalPart[] = [];
     for (const piece of pieces) {
-      if (piece.kind === 'text') {
-        value += piece.text;
-        continue;
-      }
-      const found = await lookUp(piece, sources);
-      if (typeof found === 'string') {
-        substitutions.push({ path, value: found });
-        value += found;
-      } else {
-        findings.push({ path, on: 'value', ...found });
+      if (piece.kind === 'text') parts.push(piece);
+      else if (piece.kind === 'personal' && isServerVariable(path)) parts.push(piece.part);
+      else {
+        const found = piece.kind === 'personal' ? MISPLACED : await lookUp(piece, sources);
+        if (typeof found === 'string') {
+          substitutions.push({ path, value: found });
+          parts.push({ kind: 'text', text: found });
+        } else {
+          findings.push({ path, on: 'value', ...found });
+        }
       }
     }
+    const isPersonal = parts.some((part) => part.kind !== 'text');
+    if (isPersonal) personal.push({ path, value: parts });
+    const value = isPersonal ? '' : parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
     const isSubstituted = pieces.some((piece) => piece.kind !== 'text');
     return { ...scalar, value, ...(isSubstituted ? { substituted: true } : {}) };
   }
 
-  return { root: await resolveNode(root, []), findings, substitutions };
+  return { root: await resolveNode(root, []), findings, substitutions, personal };
 }
 
 type Missing = Pick<Finding, 'message' | 'hint'>;
 
+const MISPLACED: Missing = {
+  message: 'placeholders of the caller (principal) stand in `env` of a server alone',
+  hint: 'A server with a url is told who calls by its `auth`.',
+};
+
+function isServerVariable(path: Path): boolean {
+  return path.length === 4 && path[0] === 'mcpServers' && path[2] === 'env';
+}
+
 async function lookUp(
-  piece: Exclude<Piece, { kind: 'text' }>,
+  piece: Exclude<Piece, { kind: 'text' | 'personal' }>,
   sources: PlaceholderSources,
 ): Promise<string | Missing> {
   switch (piece.kind) {

@@ -6,8 +6,10 @@ import type { Fault } from './fault.ts';
 import * as gatewayRules from './gateway-rules.ts';
 import { Ledger, type RuleFindings, type RuleInput } from './ledger.ts';
 import { noProxyFault } from './no-proxy.ts';
+import { namesIssuers, personalFault } from './personal-rules.ts';
 import { publicUrlDoubt, publicUrlFault } from './public-url.ts';
 import type { ConfigFile, ServerEntry } from './schema.ts';
+import * as serverAuthRules from './server-auth-rules.ts';
 import * as serverRules from './server-rules.ts';
 import * as shapeRules from './shape-rules.ts';
 import { slugOf } from './slug.ts';
@@ -24,7 +26,9 @@ export function checkRules(input: RuleInput): RuleFindings {
   if (enabled > 1) ledger.warn(SEVERAL_SERVERS, ['mcpServers']);
   for (const [name, entry] of entries) {
     checkServer(entry, ['mcpServers', name], ledger);
+    checkServerAuth(entry, ['mcpServers', name], input.file.gateway, ledger);
   }
+  checkPersonal(input, ledger);
   return ledger;
 }
 
@@ -82,10 +86,11 @@ function checkAuth(auth: NonNullable<ConfigFile['gateway']['auth']>, path: Path,
   const issuers = [...path, 'issuers'];
   const apiKeys = [...path, 'apiKeys'];
   ledger.refuse(authRules.nobodyFault(auth), path, { on: 'key', reads: [issuers, apiKeys] });
-  for (const [index, { issuer, jwksUri, introspection }] of auth.issuers.entries()) {
+  for (const [index, { issuer, name, jwksUri, introspection }] of auth.issuers.entries()) {
     const at = (...keys: string[]): Path => [...issuers, index, ...keys];
     ledger.refuse(authRules.issuerFault(issuer), at('issuer'));
     ledger.warn(authRules.plainHttpDoubt(issuer), at('issuer'));
+    if (name !== undefined) ledger.refuse(serverAuthRules.issuerNameFault(name), at('name'));
     const endpoints = [
       [jwksUri, at('jwksUri')],
       [introspection?.endpoint, at('introspection', 'endpoint')],
@@ -100,6 +105,9 @@ function checkAuth(auth: NonNullable<ConfigFile['gateway']['auth']>, path: Path,
     ledger.refuse(authRules.SECOND_INTROSPECTION, [...issuers, index, 'introspection'], { on: 'key' });
   }
   refuseRepeated(auth.issuers, 'issuer', issuers, ledger);
+  for (const index of authRules.repeated(auth.issuers.map(({ name }, at) => name ?? ` ${at}`))) {
+    ledger.refuse(REPEATED, [...issuers, index, 'name']);
+  }
   refuseRepeated(auth.apiKeys, 'name', apiKeys, ledger);
   refuseRepeated(auth.apiKeys, 'sha256', apiKeys, ledger);
   for (const key of ['scopesSupported', 'requiredScopes'] as const) {
@@ -114,9 +122,11 @@ function refuseRepeated<Key extends string>(
   ledger: Ledger,
 ): void {
   for (const index of authRules.repeated(entries.map((entry) => entry[key]))) {
-    ledger.refuse({ message: 'an entry above has the same', hint: 'Remove one.' }, [...path, index, key]);
+    ledger.refuse(REPEATED, [...path, index, key]);
   }
 }
+
+const REPEATED: Fault = { message: 'an entry above has the same', hint: 'Remove one.' };
 
 const TRUSTS_EVERYBODY: Fault = {
   message: 'this range is every address, so every caller may claim any',
@@ -186,6 +196,47 @@ function checkShape({ tools, overrides }: ServerEntry, at: (key: string) => Path
   }
   for (const [name, override] of Object.entries(overrides.tools)) {
     if (Object.keys(override).length === 0) ledger.warn(shapeRules.SAYS_NOTHING, [...path, name]);
+  }
+}
+
+function checkServerAuth(
+  { auth, isolation, url, headers }: ServerEntry,
+  path: Path,
+  gateway: ConfigFile['gateway'],
+  ledger: Ledger,
+): void {
+  if (auth === undefined) return;
+  const at = (...keys: string[]): Path => [...path, ...keys];
+  const reads = [['gateway', 'auth'], ['gateway', 'identity'], at('auth', 'type')];
+  ledger.refuse(serverAuthRules.secondCredentialFault(url, Object.keys(headers)), at('auth'), { on: 'key' });
+  ledger.refuse(serverAuthRules.sharedPersonFault({ auth, isolation }), at('isolation'), { reads });
+  ledger.refuse(serverAuthRules.nobodyToSpeakFor(auth, gateway), at('auth', 'type'), { reads });
+  ledger.warn(serverAuthRules.clearCredentialDoubt(url), at('url'));
+  if ('tokenUrl' in auth) {
+    ledger.refuse(serverAuthRules.tokenUrlFault(auth.tokenUrl), at('auth', 'tokenUrl'));
+    if (auth.resource !== undefined) {
+      ledger.refuse(serverAuthRules.resourceFault(auth.resource), at('auth', 'resource'));
+    }
+  }
+}
+
+/** What servers are told of a caller has to be of one person alone. */
+function checkPersonal({ file, personal }: RuleInput, ledger: Ledger): void {
+  const { gateway, mcpServers } = file;
+  let needsNames = Object.values(mcpServers).some(
+    ({ auth, disabled }) =>
+      auth?.type === 'identity' && !disabled && serverAuthRules.hasSeveralIssuers(gateway),
+  );
+  for (const { path, value } of personal) {
+    const entry = mcpServers[String(path[1])];
+    if (entry === undefined || entry.disabled) continue;
+    const isolation = [...path.slice(0, 2), 'isolation'];
+    ledger.refuse(personalFault(value, entry, gateway), path, { reads: [isolation, ['gateway', 'auth']] });
+    needsNames ||= namesIssuers(value);
+  }
+  if (!needsNames) return;
+  for (const index of serverAuthRules.namelessIssuers(gateway)) {
+    ledger.refuse(serverAuthRules.NAMELESS_ISSUER, ['gateway', 'auth', 'issuers', index], { on: 'key' });
   }
 }
 

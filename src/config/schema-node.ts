@@ -40,8 +40,11 @@ export function childOf(node: SchemaNode, step: string | number): SchemaNode | u
   return typeof node.additionalProperties === 'object' ? node.additionalProperties : undefined;
 }
 
-/** The alternative that a value was meant as: the one of its own type. */
+/** The alternative that a value was meant as: the one of its own type, or of the `type` that it names. */
 export function branchFor(branches: readonly SchemaNode[], value: unknown): SchemaNode | undefined {
   const type = Array.isArray(value) ? 'array' : typeof value;
-  return branches.find((branch) => branch.type === type && branch.const === undefined);
+  const fitting = branches.filter((branch) => branch.type === type && branch.const === undefined);
+  if (fitting.length < 2) return fitting[0];
+  const named = value !== null && typeof value === 'object' && 'type' in value ? value.type : undefined;
+  return fitting.find(({ properties }) => properties?.type?.enum?.some((choice) => choice === named));
 }

@@ -1,6 +1,7 @@
 // Which values of a config are secrets, so that the logger can keep them out of every line: what placeholders put
 // where a credential may stand, and what is written there in plain sight.
 
+import { isKeyText } from './identity-key.ts';
 import { decodePercent } from './percent-encoding.ts';
 import type { Substitution } from './resolve-placeholders.ts';
 import type { ConfigFile, ServerEntry } from './schema.ts';
@@ -32,7 +33,10 @@ export function secretsOf(
     if (isFree) addUrlSecrets(secrets, value);
   }
   for (const entry of Object.values(file.mcpServers)) addServerSecrets(secrets, entry);
-  const { admin, auth, outbound, redis } = file.gateway;
+  const { admin, auth, identity, outbound, redis } = file.gateway;
+  for (const key of identity === undefined ? [] : [identity.key, ...identity.next, ...identity.previous]) {
+    if (isKeyText(key)) add(secrets, key);
+  }
   for (const { introspection } of auth?.issuers ?? []) add(secrets, introspection?.clientSecret);
   if (admin !== false) add(secrets, admin.token);
   addUrlSecrets(secrets, outbound.proxy);
@@ -53,6 +57,12 @@ function addServerSecrets(secrets: Set<string>, entry: ServerEntry): void {
     addArgumentSecrets(secrets, argument, entry.args[index + 1]);
   }
   addUrlSecrets(secrets, entry.url);
+  const { auth } = entry;
+  if (auth !== undefined) add(secrets, auth.type === 'bearer' ? auth.token : clientSecretOf(auth));
+}
+
+function clientSecretOf(auth: NonNullable<ServerEntry['auth']>): string | undefined {
+  return 'clientSecret' in auth ? auth.clientSecret : undefined;
 }
 
 /** `--api-key=x`, `--api-key x`, `Authorization: Bearer x`, a URL with credentials. */

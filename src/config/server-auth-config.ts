@@ -44,6 +44,9 @@ export interface IdentityConfig {
   readonly previous: readonly string[];
 }
 
+/** What the subjects of API keys go by at servers. */
+export const API_KEYS_NAME = 'api-keys';
+
 /** Whether what the server sees depends on who calls, so that nobody may share a link with anybody else. */
 export function isPersonalAuth(auth: { readonly type: ServerAuthConfig['type'] } | undefined): boolean {
   return auth?.type === 'token_exchange' || auth?.type === 'identity';

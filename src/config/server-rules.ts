@@ -33,7 +33,7 @@ export function launchFault(launch: Launch): Fault | undefined {
 export function misplacedKeys(entry: ServerEntry): string[] {
   const isStdio = serverTypeOf(entry) === 'stdio';
   const foreign = isStdio
-    ? ({ headers: entry.headers, tls: entry.tls } as const)
+    ? ({ headers: entry.headers, tls: entry.tls, auth: entry.auth } as const)
     : {
         args: entry.args,
         env: entry.env,

@@ -7,7 +7,6 @@ import {
   flag,
   freeText,
   integer,
-  later,
   list,
   map,
   SPELLING,
@@ -98,7 +97,8 @@ const launchKeys = {
   env: map(freeText(), {
     description:
       'Environment of the child besides a short safe list (PATH, HOME, LANG, TMPDIR and the like). Nothing else of ' +
-      "Portico's own environment reaches it.",
+      "Portico's own environment reaches it. With isolation principal or session a value may be made for each " +
+      'person (docs/credentials.md).',
     default: {},
   }),
   cwd: Type.Optional(
@@ -126,6 +126,7 @@ const remoteKeys = {
     default: {},
   }),
   tls: Type.Optional(tlsSchema),
+  auth: Type.Optional(serverAuthSchema),
 };
 
 const linkKeys = {
@@ -139,7 +140,7 @@ const linkKeys = {
   isolation: choice(['auto', 'shared', 'principal', 'session'], {
     description:
       'Who shares one connection or child process: everyone, one person, or one session. auto: a modern server is ' +
-      'shared, a legacy one is per session. Danger: `shared` lets a server that keeps state mix its callers.',
+      'shared, or of one person where `auth` speaks for the caller; a legacy one is per session. Danger: `shared` lets a server that keeps state mix its callers.',
     default: 'auto',
   }),
   client: clientSchema,
@@ -255,9 +256,7 @@ const hostingKeys = {
   ),
 };
 
-const laterKeys = {
-  auth: later(serverAuthSchema),
-};
+const laterKeys = {};
 
 export const serverSchema = section(
   {

@@ -13,6 +13,8 @@ export interface EdgeContext {
   readonly arrival: Arrival;
   /** True once the record is going to be settled. */
   isExchange: boolean;
+  /** True once the exchange has ended: nothing more is done by the token that it came with. */
+  isOver: boolean;
   principal: Principal;
   /** What the principal signed in with. */
   signIn: SignIn | undefined;
@@ -32,6 +34,7 @@ export function newEdgeContext(request: FastifyRequest): EdgeContext {
     record: newRecord(request.id, performance.now()),
     arrival: newArrival(request),
     isExchange: false,
+    isOver: false,
     principal: ANONYMOUS,
     signIn: undefined,
     origin: { kind: 'absent' },

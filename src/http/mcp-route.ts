@@ -59,6 +59,7 @@ async function runExchange(
     reply.hijack();
     await answerExchange(newExchange(request, reply.raw, body, options), options);
   } finally {
+    request.edge.isOver = true;
     bodyHold.resize(0);
   }
 }
@@ -120,7 +121,7 @@ function newExchange(
     headers,
     body,
     principal,
-    caller: callerOf(principal, raw.headersDistinct.authorization),
+    caller: callerOf(principal, () => (edge.isOver ? undefined : raw.headersDistinct.authorization)),
     arrival,
     reply,
     clientGone: clientGone.signal,

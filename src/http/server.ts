@@ -18,6 +18,7 @@ import { fromFastifyError } from './fastify-error.ts';
 import { createHttpListener } from './http-listener.ts';
 import { DEFAULT_HTTP_TIMING, type HttpTiming } from './http-timing.ts';
 import { createIpGuards } from './ip-guard.ts';
+import { registerJwksRoute } from './jwks-route.ts';
 import { KeepAliveComments } from './keep-alive-comments.ts';
 import { registerMcpRoute } from './mcp-route.ts';
 import { challengeFor } from './sign-in.ts';
@@ -103,6 +104,12 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     basePath,
     hosts: () => parts.hosts,
     metadata: (view) => parts.signIn?.metadata(view),
+    isLastAnswer,
+  });
+  registerJwksRoute(app, {
+    basePath,
+    hosts: () => parts.hosts,
+    keys: () => parts.identityKeys?.published,
     isLastAnswer,
   });
   await app.ready();

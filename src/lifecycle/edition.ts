@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createAccessPolicy } from '../access/access-policy.ts';
 import { type Authenticator, createAuthenticator } from '../access/authenticator.ts';
+import { IdentityKeys } from '../access/identity-keys.ts';
 import { Limits } from '../access/limits.ts';
 import { Toolset } from '../access/toolset-access.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
@@ -11,6 +12,9 @@ import type { EdgeSettings } from '../http/edge-parts.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { GatewayContext } from '../pipeline/gateway-context.ts';
 import { handleExchange } from '../pipeline/handle-exchange.ts';
+import { isPersonal } from '../servers/credentials/caller.ts';
+import { createCredentials } from '../servers/credentials/credentials.ts';
+import { IssuerNames } from '../servers/credentials/issuer-names.ts';
 import { createFetchJson } from '../servers/http/fetch-json.ts';
 import { createOutbound, type Outbound } from '../servers/http/outbound.ts';
 import { transportOpener } from '../servers/open-transport.ts';
@@ -30,6 +34,7 @@ export class Edition {
   readonly context: GatewayContext;
   readonly authenticator: Authenticator;
   readonly outbound: Outbound;
+  readonly identityKeys: IdentityKeys | undefined;
   #running = 0;
   #replaced = false;
   readonly #over = Promise.withResolvers<void>();
@@ -65,16 +70,31 @@ export class Edition {
     const hasAuth = gateway.auth !== undefined;
     const keepsAccess =
       isDeepStrictEqual(was?.access, gateway.access) && hasAuth === (was?.auth !== undefined);
+    this.identityKeys = gateway.identity && new IdentityKeys(gateway.identity, gateway.publicUrl);
+    const credentials = createCredentials({
+      fetchJson: createFetchJson(this.outbound),
+      signer: this.identityKeys,
+      issuers: new IssuerNames(gateway.auth),
+      logger,
+      now: Date.now,
+      onFailure: lasting.onCredentialFailure,
+    });
     const openTransport = transportOpener({
       outbound: this.outbound,
+      credentials,
       logger,
       budget: lasting.budget,
       guardian,
       hurry: lasting.hurrying.signal,
     });
+    // What such servers are told of callers depends on more than their own entries.
+    const keepsPersons = isDeepStrictEqual(
+      [was?.auth, was?.publicUrl, was?.identity],
+      [gateway.auth, gateway.publicUrl, gateway.identity],
+    );
     const serverOf = (server: ServerConfig) => {
       const known = before?.context.servers.get(server.slug);
-      const isSame = server.type === 'stdio' || keepsOutbound;
+      const isSame = (server.type === 'stdio' || keepsOutbound) && (!isPersonal(server) || keepsPersons);
       if (known !== undefined && isSame && isDeepStrictEqual(known.config, server)) return known;
       return new Server({ config: server, identity, openTransport, logger, places, usages });
     };
@@ -125,6 +145,7 @@ export class Edition {
     return {
       config: this.config.gateway,
       signIn: this.authenticator,
+      identityKeys: this.identityKeys,
       ipGuard: {
         guards: limits.guards,
         admitAddress: this.config.gateway.redis && ((arrival) => limits.admitAddress(arrival)),

@@ -15,6 +15,7 @@ import { WithheldNames } from '../federation/withheld-names.ts';
 import type { GatewayContext } from '../pipeline/gateway-context.ts';
 import { OpenListens } from '../pipeline/open-listens.ts';
 import { OpenStreams } from '../pipeline/open-streams.ts';
+import type { CredentialFailureLabels } from '../servers/credentials/credential-reports.ts';
 import { ProcessPlaces } from '../servers/process-places.ts';
 import { GroupUsages } from '../servers/stdio/group-usage.ts';
 import { Guardian } from '../servers/stdio/guardian.ts';
@@ -69,6 +70,8 @@ export interface LastingParts
   onLimitFallback(): void;
   onLimitDecision(limit: string, decision: LimitDecision): void;
   onKeyFetch(issuer: string, outcome: KeyFetchOutcome): void;
+  /** Counts a failure to sign in to a server. */
+  onCredentialFailure(labels: CredentialFailureLabels): void;
   /** What of another config concerns what lives on. */
   applyConfig(config: Config): void;
 }
@@ -91,6 +94,11 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     'issuer',
     'outcome',
   ]);
+  const credentialFailures = metrics.counter(
+    'portico_credential_failures_total',
+    'Failures to sign in to a server, by server, kind of credential and reason',
+    ['server', 'type', 'reason'],
+  );
   const state = new SealedState();
   const budget = options.budget ?? new BufferBudget(gateway.maxBufferedBytes);
   const sessionStore = new MemorySessionStore(gateway.sessions);
@@ -132,6 +140,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     onLimitFallback: () => fallbacks.inc(),
     onLimitDecision: (limit, decision) => decisions.inc({ limit, decision }),
     onKeyFetch: (issuer, outcome) => keyFetches.inc({ issuer, outcome }),
+    onCredentialFailure: (labels) => credentialFailures.inc({ ...labels }),
     applyConfig({ gateway: changed, secrets }) {
       adjustLogger(logger, { level: changed.log.level, secrets });
       sessionStore.applyLimits(changed.sessions);

@@ -3,6 +3,7 @@ import type { ServerConfig } from '../config/config.ts';
 import type { BufferBudget } from '../state/buffer-budget.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Caller } from './credentials/caller.ts';
+import type { Credentials } from './credentials/credentials.ts';
 import { openHttpTransport } from './http/http-transport.ts';
 import type { Outbound } from './http/outbound.ts';
 import { openSseTransport } from './http/sse-transport.ts';
@@ -34,6 +35,7 @@ export type OpenTransport = (config: ServerConfig, options: TransportTerms) => P
 
 export interface TransportOpenerOptions {
   readonly outbound: Outbound;
+  readonly credentials: Credentials;
   readonly logger: Logger;
   /** What a wire holds of its messages counts here. */
   readonly budget: BufferBudget;
@@ -44,11 +46,11 @@ export interface TransportOpenerOptions {
 }
 
 export function transportOpener(options: TransportOpenerOptions): OpenTransport {
-  const { outbound, logger, budget, timings = {}, guardian, hurry } = options;
-  return async (config, { events, signal, personal = false, stats }) => {
+  const { outbound, credentials, logger, budget, timings = {}, guardian, hurry } = options;
+  return async (config, { events, caller, signal, personal = false, stats }) => {
     switch (config.type) {
       case 'stdio': {
-        const transport = await startStdioTransport(config, {
+        const transport = await startStdioTransport(await credentials.forProcess(config, caller), {
           events,
           logger,
           budget,
@@ -62,14 +64,20 @@ export function transportOpener(options: TransportOpenerOptions): OpenTransport 
         return { transport, firstOutput: transport.firstOutput };
       }
       case 'http': {
-        const transport = openHttpTransport(config, { events, outbound, logger, budget });
+        const credential = credentials.forLink(config);
+        await credential.present(caller, signal);
+        const transport = openHttpTransport(config, { events, outbound, credential, logger, budget });
         return { transport, firstOutput: undefined, listen: () => transport.startEventStream() };
       }
-      case 'sse':
+      case 'sse': {
+        const credential = credentials.forLink(config);
+        await credential.present(caller, signal);
+        const wires = { events, outbound, credential, logger, budget };
         return {
-          transport: await openSseTransport(config, { events, outbound, logger, budget, signal }),
+          transport: await openSseTransport(config, { ...wires, signal }),
           firstOutput: undefined,
         };
+      }
     }
   };
 }

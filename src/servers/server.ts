@@ -65,6 +65,8 @@ export class Server {
   readonly #listeners = new Set<Listening>();
   #peer: Peer | undefined;
   #lastError: string | undefined;
+  /** Why the last start failed, if it was for a credential. */
+  #refusal: GatewayError | undefined;
   /** Tools that callers do not get to see, and why; told once each. */
   readonly #unusableTools = new Map<string, string>();
   /** Of the link that list changes are heard on: how soon it is opened again, whatever ended it. */
@@ -135,7 +137,8 @@ export class Server {
       const onUnsolicited = (message: ServerMessage, from: ServerLink) =>
         this.#receiveShared(message, from, person);
       const backoff = this.#ownerBackoffs.of(person);
-      const link = await this.#open({ clientCapabilities, caller, onUnsolicited }, { signal, backoff });
+      const terms = { clientCapabilities, caller, personal: true, onUnsolicited };
+      const link = await this.#open(terms, { signal, backoff });
       void watchLists(link, (message) => this.#receiveShared(message, link, person), {
         unwanted: this.retired,
       });
@@ -148,9 +151,11 @@ export class Server {
   async ownLink(request: OwnLinkRequest): Promise<ServerLink> {
     const backoff = this.#ownerBackoffs.of(request.owner);
     const terms = { ...request, personal: true };
-    const spare = this.#pool.has(request.key) ? undefined : this.#warm?.claim({ ...request, backoff });
+    // The pool keeps what it is given for as long as the link: the caller, who leads to a token, is not for that.
+    const { caller: _caller, ...place } = request;
+    const spare = this.#pool.has(request.key) ? undefined : this.#warm?.claim({ ...place, backoff });
     return (
-      spare ?? this.#pool.acquire(request.key, (signal) => this.#open(terms, { signal, backoff }), request)
+      spare ?? this.#pool.acquire(request.key, (signal) => this.#open(terms, { signal, backoff }), place)
     );
   }
 
@@ -261,7 +266,7 @@ export class Server {
     request: Omit<OwnLinkRequest, 'key' | keyof LinkHold>,
     { signal, backoff }: { signal: AbortSignal; backoff: Backoff },
   ): Promise<ServerLink> {
-    await awaitBackoff(backoff, signal);
+    await awaitBackoff(backoff, signal, this.#refusal);
     this.stats.started();
     const startedAt = performance.now();
     const attempt = backoff.begin();
@@ -270,6 +275,7 @@ export class Server {
       this.#peer = peer;
       this.#lastError = undefined;
       this.stats.opened(since(startedAt));
+      this.#refusal = undefined;
       this.#logger.info({ era: peer.era, version: peer.version, ms: since(startedAt) }, 'link open');
       return new ServerLink({
         transport,
@@ -284,7 +290,11 @@ export class Server {
       });
     } catch (thrown) {
       if (signal.aborted) throw thrown;
-      backoff.failed(performance.now(), { begunAtMs: startedAt });
+      this.#refusal = isCredentialRefusal(thrown) ? thrown : undefined;
+      // Whose credential is refused holds up nobody; tokens are not asked for at any pace anyway.
+      if (request.caller === undefined || this.#refusal === undefined) {
+        backoff.failed(performance.now(), { begunAtMs: startedAt });
+      }
       this.stats.failed();
       this.#lastError = describeFailure(thrown);
       this.#logger.warn({ reason: this.#lastError, ms: since(startedAt) }, 'link failed to open');
@@ -384,11 +394,24 @@ export class Server {
   }
 }
 
-async function awaitBackoff(backoff: Backoff, signal: AbortSignal): Promise<void> {
+function isCredentialRefusal(thrown: unknown): thrown is GatewayError {
+  return thrown instanceof GatewayError && thrown.code === 'credential-refused';
+}
+
+async function awaitBackoff(
+  backoff: Backoff,
+  signal: AbortSignal,
+  refusal: GatewayError | undefined,
+): Promise<void> {
   for (;;) {
     const remainingMs = backoff.remainingMs(performance.now());
     if (remainingMs === 0) return;
     if (remainingMs > WORTH_WAITING_MS) {
+      if (refusal !== undefined) {
+        const { reason } = refusal.details;
+        const hint = { retryAfterMs: Math.ceil(remainingMs), ...(reason === undefined ? {} : { reason }) };
+        throw new GatewayError('credential-refused', { ...hint, cause: refusal.cause });
+      }
       throw new GatewayError('server-unavailable', {
         reason: 'backing-off',
         text: 'The server failed to start; it is tried again shortly',

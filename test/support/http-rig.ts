@@ -6,6 +6,7 @@ import type { HttpServerConfig } from '../../src/config/config.ts';
 import { GatewayError } from '../../src/errors.ts';
 import type { JsonRpcOutcome } from '../../src/protocol/json-rpc.ts';
 import type { JsonObject } from '../../src/protocol/json-text.ts';
+import { type LinkCredential, NO_CREDENTIAL } from '../../src/servers/credentials/link-credential.ts';
 import { type HttpTransport, openHttpTransport } from '../../src/servers/http/http-transport.ts';
 import { createOutbound, type OutboundConfig } from '../../src/servers/http/outbound.ts';
 import { openSseTransport } from '../../src/servers/http/sse-transport.ts';
@@ -26,6 +27,7 @@ export interface HttpRigOptions extends FaultyHttpOptions {
   /** Where the transport is pointed instead of the server's own URL. */
   readonly url?: (server: FaultyHttpServer) => string;
   readonly onUnsolicited?: (message: ServerMessage) => void;
+  readonly credential?: LinkCredential;
 }
 
 export interface HttpCallOptions {
@@ -85,7 +87,14 @@ export async function shakeHands(rig: HttpRig, protocolVersion: string): Promise
 export async function openRig(
   t: TestContext,
   leg: 'modern' | 'legacy' | 'sse',
-  { config, outbound: outboundConfig, url, onUnsolicited, ...serverOptions }: HttpRigOptions,
+  {
+    config,
+    outbound: outboundConfig,
+    url,
+    onUnsolicited,
+    credential = NO_CREDENTIAL,
+    ...serverOptions
+  }: HttpRigOptions,
 ): Promise<HttpRig> {
   const server = await startFaultyHttpServer(serverOptions);
   t.after(() => server.close());
@@ -98,6 +107,7 @@ export async function openRig(
   const options = {
     outbound,
     budget,
+    credential,
     logger: createLogger({
       level: 'debug',
       secrets: [],

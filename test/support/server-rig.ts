@@ -14,6 +14,7 @@ import type { StdioTimings } from '../../src/servers/stdio/stdio-transport.ts';
 import { BufferBudget } from '../../src/state/buffer-budget.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { modernMeta, textOf } from './stdio-rig.ts';
+import { testCredentials } from './test-credentials.ts';
 
 export interface ServerRig {
   readonly server: Server;
@@ -47,7 +48,13 @@ export function openServer(
     identity,
     logger,
     now,
-    openTransport: transportOpener({ outbound, logger, budget, timings }),
+    openTransport: transportOpener({
+      outbound,
+      credentials: testCredentials({ outbound, logger }),
+      logger,
+      budget,
+      timings,
+    }),
     places: new ProcessPlaces({ max: 1_000, maxPerPrincipal: 1_000, ...caps }),
   });
   t.after(async () => {

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../errors.ts';
 import { SESSION_HEADER } from '../../protocol/request-headers.ts';
+import type { Caller } from '../credentials/caller.ts';
 import type { PendingCall } from '../pending-calls.ts';
 import { type LineItem, readServerLine } from '../server-line.ts';
 import { mediaTypeOf, type ReadLimits, readBytes, readEvents } from './http-body.ts';
@@ -20,6 +21,7 @@ export interface CallExchangeOptions {
   readonly pending: PendingCall;
   readonly headers: HeaderMap;
   readonly use: OutboundUse;
+  readonly caller: Caller | undefined;
   /** The headers of a GET that resumes after an event; undefined on a modern leg, which cannot resume. */
   readonly resumeHeaders: ((lastEventId: string) => HeaderMap) | undefined;
   readonly limits: ReadLimits;
@@ -82,8 +84,9 @@ export async function runCallExchange(options: CallExchangeOptions): Promise<voi
 }
 
 async function post(options: CallExchangeOptions): Promise<HttpAnswer> {
-  const { endpoint, pending, headers, use, signal } = options;
-  const request = { method: 'POST', headers, body: messageBody(pending.request), use, signal } as const;
+  const { endpoint, pending, headers, use, caller, signal } = options;
+  const body = messageBody(pending.request);
+  const request = { method: 'POST', headers, body, use, caller, signal } as const;
   try {
     return await endpoint.send(request);
   } catch (thrown) {
@@ -167,9 +170,9 @@ class CallStream {
   }
 
   async #reopen(): Promise<HttpAnswer> {
-    const { endpoint, resumeHeaders, signal, onSessionLost } = this.#options;
+    const { endpoint, resumeHeaders, caller, signal, onSessionLost } = this.#options;
     const headers = resumeHeaders?.(this.#point.lastEventId ?? '') ?? {};
-    const answer = await endpoint.send({ method: 'GET', headers, use: 'calls', signal });
+    const answer = await endpoint.send({ method: 'GET', headers, use: 'calls', caller, signal });
     if (answer.status === 200 && mediaTypeOf(answer) === 'events') return answer;
     discard(answer);
     if (answer.status === 404 && SESSION_HEADER in headers) onSessionLost();

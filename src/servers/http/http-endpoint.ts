@@ -1,7 +1,9 @@
-// One request to a server's URL and the head of its answer: undici's `request`, and the redirects that are followed.
+// One request to a server's URL and the head of its answer: signed in, undici's `request`, the redirects that are followed.
 // A redirect never leaves the origin, so no header of ours does either (F52).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import type { Caller } from '../credentials/caller.ts';
+import { type LinkCredential, NO_CREDENTIAL } from '../credentials/link-credential.ts';
 import type { OutboundUse } from './outbound.ts';
 import type { HeaderMap } from './upstream-headers.ts';
 import { unavailable, wireFailure } from './upstream-http-error.ts';
@@ -11,6 +13,8 @@ export interface HttpRequest {
   readonly headers: HeaderMap;
   readonly body?: Buffer;
   readonly use: OutboundUse;
+  /** On whose behalf; undefined for what belongs to no call. */
+  readonly caller?: Caller | undefined;
   /** Aborting breaks the exchange at any time, also while its answer's body is read. */
   readonly signal: AbortSignal;
 }
@@ -31,19 +35,32 @@ const DISCARD_TIMEOUT_MS = 1_000;
 
 export class HttpEndpoint {
   readonly #dispatcherFor: (use: OutboundUse) => Dispatcher;
+  readonly #credential: LinkCredential;
   #url: URL;
 
-  constructor(url: URL, dispatcherFor: (use: OutboundUse) => Dispatcher) {
+  constructor(
+    url: URL,
+    dispatcherFor: (use: OutboundUse) => Dispatcher,
+    credential: LinkCredential = NO_CREDENTIAL,
+  ) {
     this.#url = url;
     this.#dispatcherFor = dispatcherFor;
+    this.#credential = credential;
   }
 
   /**
-   * Sends one request, once, and follows 307 and 308 within the origin with method and body kept.
+   * Sends one request, and once more where the server refuses the credential that it came with.
    *
-   * @throws GatewayError server-unavailable, or the signal's reason when aborted
+   * @throws GatewayError server-unavailable, credential-refused, or the signal's reason when aborted
    */
-  async send(request: HttpRequest): Promise<HttpAnswer> {
+  send(request: HttpRequest): Promise<HttpAnswer> {
+    const sendWith = (headers: HeaderMap) =>
+      this.#follow({ ...request, headers: { ...request.headers, ...headers } });
+    return this.#credential.carry({ caller: request.caller, signal: request.signal }, sendWith, discard);
+  }
+
+  /** Follows 307 and 308 within the origin with method and body kept. */
+  async #follow(request: HttpRequest): Promise<HttpAnswer> {
     let url = this.#url;
     let permanent = true;
     for (let redirects = 0; ; redirects += 1) {

@@ -6,6 +6,8 @@ import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../../proto
 import { SESSION_HEADER } from '../../protocol/request-headers.ts';
 import type { BufferBudget } from '../../state/buffer-budget.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { Caller } from '../credentials/caller.ts';
+import { type LinkCredential, NO_CREDENTIAL } from '../credentials/link-credential.ts';
 import { isRefusalByStatus } from '../era-doubt.ts';
 import { type PendingCall, PendingCalls } from '../pending-calls.ts';
 import { type LineItem, readServerLine } from '../server-line.ts';
@@ -14,7 +16,7 @@ import { runCallExchange } from './call-exchange.ts';
 import { discard, HttpEndpoint } from './http-endpoint.ts';
 import { followLegacyEventStream, type SessionCheck } from './legacy-event-stream.ts';
 import { type Notice, type NoticeAddress, Notices } from './notices.ts';
-import type { Outbound } from './outbound.ts';
+import type { Outbound, OutboundUse } from './outbound.ts';
 import { asServerMessage } from './server-message.ts';
 import { TransportLife } from './transport-life.ts';
 import {
@@ -47,6 +49,8 @@ export interface HttpTransportOptions {
    */
   readonly events: TransportEvents;
   readonly outbound: Outbound;
+  /** Default: what the config has as headers is all. */
+  readonly credential?: LinkCredential;
   readonly logger: Logger;
   /** What is half read counts here. */
   readonly budget: BufferBudget;
@@ -69,6 +73,7 @@ class StreamableHttpTransport implements HttpTransport {
   readonly #logger: Logger;
   readonly #budget: BufferBudget;
   readonly #endpoint: HttpEndpoint;
+  readonly #credential: LinkCredential;
   readonly #base: HeaderMap;
   readonly #calls = new PendingCalls();
   readonly #life: TransportLife;
@@ -79,12 +84,15 @@ class StreamableHttpTransport implements HttpTransport {
   #closing: Promise<void> | undefined;
   #streaming = false;
 
-  constructor(config: HttpServerConfig, { events, outbound, logger, budget }: HttpTransportOptions) {
+  constructor(config: HttpServerConfig, options: HttpTransportOptions) {
+    const { events, outbound, credential = NO_CREDENTIAL, logger, budget } = options;
     this.#config = config;
     this.#events = events;
     this.#logger = logger;
     this.#budget = budget;
-    this.#endpoint = new HttpEndpoint(new URL(config.url), (use) => outbound.dispatcherFor(config, use));
+    this.#credential = credential;
+    const dispatcherFor = (use: OutboundUse) => outbound.dispatcherFor(config, use);
+    this.#endpoint = new HttpEndpoint(new URL(config.url), dispatcherFor, credential);
     this.#base = baseHeaders(config);
     this.#life = new TransportLife(config, { events, logger });
     this.#notices = new Notices({
@@ -101,6 +109,10 @@ class StreamableHttpTransport implements HttpTransport {
 
   get strayMessages(): number {
     return this.#life.strayMessages;
+  }
+
+  present(caller: Caller, signal: AbortSignal): Promise<void> {
+    return this.#credential.present(caller, signal);
   }
 
   setProtocolVersion(version: string): void {
@@ -173,6 +185,7 @@ class StreamableHttpTransport implements HttpTransport {
         ? modernPostHeaders(this.#base, pending.request, call.paramHeaders ?? {})
         : legacyPostHeaders(this.#base, leg),
       use: call.longLived ? 'streams' : 'calls',
+      caller: call.caller,
       resumeHeaders: modern ? undefined : (lastEventId) => streamHeaders(this.#base, this.#leg, lastEventId),
       limits: { maxBytes: this.#config.maxMessageBytes, budget: this.#budget },
       signal: stop.signal,

@@ -3,6 +3,7 @@
 import type { HttpServerConfig } from '../../config/config.ts';
 import type { GatewayError } from '../../errors.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../../protocol/json-rpc.ts';
+import type { Caller } from '../credentials/caller.ts';
 import { type PendingCall, PendingCalls } from '../pending-calls.ts';
 import { readServerLine } from '../server-line.ts';
 import type { UpstreamCall } from '../transport.ts';
@@ -102,6 +103,10 @@ class SseTransport implements HttpTransport {
     }
   }
 
+  async present(caller: Caller, signal: AbortSignal): Promise<void> {
+    await this.#options.credential?.present(caller, signal);
+  }
+
   setProtocolVersion(version: string): void {
     this.#version = version;
   }
@@ -148,7 +153,8 @@ class SseTransport implements HttpTransport {
   }
 
   #endpointAt(url: URL): HttpEndpoint {
-    return new HttpEndpoint(url, (use) => this.#options.outbound.dispatcherFor(this.#config, use));
+    const { outbound, credential } = this.#options;
+    return new HttpEndpoint(url, (use) => outbound.dispatcherFor(this.#config, use), credential);
   }
 
   #postHeaders(): HeaderMap {
@@ -224,7 +230,7 @@ class SseTransport implements HttpTransport {
       stop.abort(call.signal.reason);
       if (method !== 'initialize') this.#notices.cancel(id);
     });
-    const post = this.#post(pending, stop.signal).catch((thrown: unknown) => {
+    const post = this.#post(pending, call.caller, stop.signal).catch((thrown: unknown) => {
       pending.fail(thrown);
       if (wireReasonOf(thrown) === 'session-lost') this.#loseSession();
     });
@@ -238,12 +244,13 @@ class SseTransport implements HttpTransport {
   }
 
   /** Hands over the request; its response comes by the stream, even while this is still on its way. */
-  async #post(pending: PendingCall, signal: AbortSignal): Promise<void> {
+  async #post(pending: PendingCall, caller: Caller | undefined, signal: AbortSignal): Promise<void> {
     const answer = await this.#messages.send({
       method: 'POST',
       headers: this.#postHeaders(),
       body: messageBody(pending.request),
       use: 'calls',
+      caller,
       signal,
     });
     if (answer.status < 300) discard(answer);
