@@ -1,6 +1,6 @@
 // JSON in and out without losing what a number said. JSON.parse turns 9007199254740993 into ...992; a gateway
 // must hand on what it was given, so such numbers are kept as raw JSON and written back digit by digit.
-import { randomBytes } from 'node:crypto';
+import { buildJson } from './build-json.ts';
 import { scanJson } from './scan-json.ts';
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
@@ -20,9 +20,6 @@ interface JsonWithRaw {
 }
 const jsonWithRaw = JSON as unknown as JsonWithRaw;
 
-/** Starts the strings that stand in for fragile numbers while a text is parsed; nobody outside can know it. */
-const STAND_IN = randomBytes(9).toString('base64');
-
 /**
  * Parses one JSON text. A number whose text a double would not give back is kept as a raw-JSON object, which
  * {@link writeJson} writes verbatim; {@link rawNumber} tells such a value from an object.
@@ -35,7 +32,7 @@ export function readJson(text: string): unknown {
   if (tooDeep) throw new RangeError(`The JSON text nests deeper than ${MAX_NESTING} levels`);
   const value: unknown = JSON.parse(text);
   // A reviver would do the same, several times slower: it is called for every value of the text.
-  return fragile.length === 0 ? value : restoreNumbers(JSON.parse(withStandIns(text, fragile)) as JsonValue);
+  return fragile.length === 0 ? value : buildJson(text, fragile, rawNumbers());
 }
 
 /** The text of a number that {@link readJson} kept raw, or undefined for every other value. */
@@ -54,32 +51,20 @@ export function isJsonObject(value: unknown): value is JsonObject {
   );
 }
 
-/** The text with each fragile number as a string. It is JSON already, so its numbers stand only where values do. */
-function withStandIns(text: string, fragile: readonly number[]): string {
-  const pieces: string[] = [];
-  let from = 0;
-  for (let i = 0; i < fragile.length; i += 2) {
-    const start = fragile[i] as number;
-    const end = fragile[i + 1] as number;
-    pieces.push(text.slice(from, start), STAND_IN + text.slice(start, end));
-    from = end;
-  }
-  pieces.push(text.slice(from));
-  return pieces.join('"');
+/** Raw numbers are frozen, so one may stand in many places; a text that holds many holds the same ones over and over. */
+function rawNumbers(): (source: string) => RawJson {
+  const recent: { readonly source: string; readonly raw: RawJson }[] = [];
+  return (source) => {
+    const { length } = source;
+    const hash =
+      source.charCodeAt(0) + 31 * source.charCodeAt(length >> 1) + 7 * source.charCodeAt(length - 3);
+    const slot = (hash + length) & (RECENT_NUMBERS - 1);
+    const known = recent[slot];
+    if (known?.source === source) return known.raw;
+    const raw = jsonWithRaw.rawJSON(source);
+    recent[slot] = { source, raw };
+    return raw;
+  };
 }
 
-function restoreNumbers(value: JsonValue | undefined): JsonValue | undefined {
-  if (typeof value === 'string') {
-    // Typed as the number that it stands for, wherever it goes from here.
-    return value.startsWith(STAND_IN)
-      ? (jsonWithRaw.rawJSON(value.slice(STAND_IN.length)) as unknown as JsonValue)
-      : value;
-  }
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i += 1) value[i] = restoreNumbers(value[i]) as JsonValue;
-  } else {
-    for (const key of Object.keys(value)) value[key] = restoreNumbers(value[key]);
-  }
-  return value;
-}
+const RECENT_NUMBERS = 256;

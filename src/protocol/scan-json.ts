@@ -67,7 +67,7 @@ function isEscaped(text: string, quote: number): boolean {
   return (quote - before) % 2 === 0;
 }
 
-function endOfNumber(text: string, start: number): number {
+export function endOfNumber(text: string, start: number): number {
   let at = start + 1;
   while (isNumberChar(text.charCodeAt(at))) at += 1;
   return at;
@@ -76,8 +76,21 @@ function endOfNumber(text: string, start: number): number {
 /** Asks the double itself, but only about numbers that could be printed otherwise. */
 function isFragile(text: string, start: number, end: number): boolean {
   if (!isSuspect(text, start, end)) return false;
+  if (isNeverPrinted(text, start, end)) return true;
   const source = text.slice(start, end);
   return String(Number(source)) !== source;
+}
+
+/** No double is printed with a zero at its fraction's end, nor with `1e9` for `1e+9`: a text may hold a million of those. */
+function isNeverPrinted(text: string, start: number, end: number): boolean {
+  const endsInZero = text.charCodeAt(end - 1) === ZERO;
+  for (let at = end - 2; at > start; at -= 1) {
+    const char = text.charCodeAt(at);
+    if (char === POINT) return endsInZero;
+    if (char === UPPER_E || (char === LOWER_E && isDigit(text.charCodeAt(at + 1)))) return true;
+    if (!isDigit(char)) return false;
+  }
+  return false;
 }
 
 /** Long numbers, exponents, `-0`, zeros at a fraction's end, and fractions small enough to be printed as `1e-7`. */
