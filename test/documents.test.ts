@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../src/config/load.ts';
+import { pemOf } from './support/identity-keys.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = [
@@ -14,6 +15,7 @@ const DOCUMENTS = [
   'CONTRIBUTING.md',
   'CHANGELOG.md',
   'docs/auth.md',
+  'docs/credentials.md',
   'docs/dependencies.md',
   'docs/hosting.md',
   'docs/security.md',
@@ -57,6 +59,22 @@ test('the config in README.md is one that Portico accepts', async (t) => {
     loaded.config.servers.map(({ slug }) => slug),
     ['files', 'docs'],
   );
+});
+
+test('the configs in docs/credentials.md are ones that Portico accepts', async (t) => {
+  const text = await readFile(join(ROOT, 'docs/credentials.md'), 'utf8');
+  const blocks = [...text.matchAll(/```yaml\n(?<yaml>.*?)```/gs)].map(({ groups }) => groups?.yaml ?? '');
+  assert.equal(blocks.length, 5);
+  const folder = await mkdtemp(join(tmpdir(), 'credentials-'));
+  t.after(() => rm(folder, { recursive: true }));
+  for (const name of ['tickets', 'mail']) await writeFile(join(folder, name), 'secret');
+  await writeFile(join(folder, 'identity.pem'), pemOf('EdDSA'));
+  const file = join(folder, 'portico.yaml');
+  for (const block of blocks) {
+    await writeFile(file, block.replaceAll('/run/secrets', folder));
+    const loaded = await loadConfig(file, { env: { DOCS_TOKEN: 'token' } });
+    assert.ok(loaded.ok, loaded.ok ? '' : JSON.stringify(loaded.problems));
+  }
 });
 
 test('docs/dependencies.md names every dependency', async () => {

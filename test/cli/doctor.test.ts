@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { doctor } from '../../src/cli/doctor.ts';
 import { writeConfig } from '../config/written-config.ts';
+import { startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import { freePort } from '../support/free-port.ts';
 import { descendantsOf } from '../support/process-tree.ts';
 import { FAULTY_SERVER } from '../support/stdio-rig.ts';
+import { CLIENT, startTokenEndpoint } from '../support/token-endpoint.ts';
 import { signingKey, startTokenIssuer } from '../support/token-issuer.ts';
 
 async function examined(t: TestContext, config: unknown): Promise<{ exitCode: number; text: string }> {
@@ -35,6 +37,24 @@ test('what can be reached is told with its era and number of tools, keys and all
   assert.match(text, /server {2}new +ok +modern 2026-07-28, \d+ tools\n/);
   assert.match(text, /server {2}old +ok +legacy 2025-11-25, \d+ tools\n/);
   assert.equal(descendantsOf(process.pid).length, before);
+});
+
+test('a credential is obtained for real, and a refusal is told in the words of who refused', async (t) => {
+  const endpoint = await startTokenEndpoint(t);
+  const upstream = await startFaultyHttpServer();
+  t.after(() => upstream.close());
+  const auth = { type: 'client_credentials', tokenUrl: endpoint.url, ...CLIENT };
+  const config = { mcpServers: { tickets: { url: upstream.url, auth } } };
+  const well = await examined(t, config);
+  assert.equal(well.exitCode, 0, well.text);
+  assert.equal(endpoint.issued.length, 1);
+  assert.match(String(upstream.received[0]?.headers.authorization), /^Bearer upstream/);
+  endpoint.answer = () => ({ status: 401, body: { error: 'invalid_client', error_description: 'who?' } });
+  const { exitCode, text } = await examined(t, config);
+  assert.equal(exitCode, 1);
+  assert.match(text, /tickets +FAILED +the token endpoint refused: invalid_client: who\?/);
+  assert.match(text, /Check what signs Portico in to it/);
+  assert.ok(!text.includes(CLIENT.clientSecret));
 });
 
 test('each problem is told with what to do about it, and no secret is', async (t) => {

@@ -26,7 +26,7 @@ export function serverChecks({ edition }: Surroundings): Check[] {
 }
 
 function unreachable(server: Server, thrown: unknown): Finding {
-  const reason = thrown instanceof GatewayError ? (thrown.details.reason ?? thrown.code) : '';
+  const reason = thrown instanceof GatewayError ? adviceKey(thrown) : '';
   const advice =
     ADVICE[reason] ??
     (server.config.type === 'stdio'
@@ -36,13 +36,18 @@ function unreachable(server: Server, thrown: unknown): Finding {
   return failed(cause, advice);
 }
 
+/** Whatever became of a credential, there is one thing to look at. */
+function adviceKey({ code, details }: GatewayError): string {
+  return code === 'credential-refused' ? code : (details.reason ?? code);
+}
+
 const ADVICE: Readonly<Record<string, string>> = {
   'command-missing': 'Install the program, or give its full path in command.',
   'command-not-permitted': 'Make the program executable for the user that Portico runs as.',
   'cwd-unusable': 'Correct its cwd.',
   'start-timeout': 'Raise its startTimeout if it needs longer; package runners do the first time.',
   start: 'Raise its startTimeout if it needs longer; package runners do the first time.',
-  'credential-refused': 'Check what signs Portico in to it: auth, headers, tls.cert.',
+  'credential-refused': 'Check what signs Portico in to it: auth (docs/credentials.md), headers, tls.cert.',
   'not-modern': 'Leave out `protocol: modern`, or update the server.',
   'no-common-version': 'Update the server: it speaks no revision that Portico does.',
 };
