@@ -34,9 +34,9 @@ export async function prepareLaunch(
   const container = containerRun(config.command, config.args, config.slug);
   // The client of a container needs our own: there are its contexts and credentials.
   const wantsHome = personal && config.privateHome && container === undefined;
+  const { command, args } = limited(config, container?.args ?? config.args);
   const home = wantsHome ? await createPrivateHome(account) : undefined;
   const given = { ...accountEnvironment(account), ...home?.env };
-  const { command, args } = limited(config, container?.args ?? config.args);
   const { env, cwd } = config;
   const launch: Launch = {
     command,
