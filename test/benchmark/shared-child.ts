@@ -13,6 +13,7 @@ import { startGateway } from '../support/gateway-process.ts';
 import { ModernClient } from '../support/raw-session.ts';
 import { stdioCommand } from '../support/sdk-server-process.ts';
 import { faultyConfig, modernMeta } from '../support/stdio-rig.ts';
+import { testCredentials } from '../support/test-credentials.ts';
 
 const CALLERS = 64;
 const SECONDS = 4;
@@ -143,7 +144,12 @@ function openServer(): { server: Server; close(): Promise<void> } {
     identity: { name: 'portico', title: 'Portico', version: '0.0.0' },
     logger,
     now: () => performance.now(),
-    openTransport: transportOpener({ outbound, logger, budget: new BufferBudget(512 * 1024 * 1024) }),
+    openTransport: transportOpener({
+      outbound,
+      credentials: testCredentials({ outbound, logger }),
+      logger,
+      budget: new BufferBudget(512 * 1024 * 1024),
+    }),
     places: new ProcessPlaces({ max: 1_000, maxPerPrincipal: 1_000 }),
   });
   return {
