@@ -125,7 +125,11 @@ test('F44: with a child that is still starting, the end does not wait for it', a
   t.after(() => gateway.close());
   await using modern = new ModernClient(gateway.url);
   const call = modern.ask('tools/call', { name: 'echo', arguments: {} }, { id: '"early"' });
-  while ((await gateway.status()).servers.faulty?.starting !== 1);
+  // The child is started ahead of any call, so that it starts says nothing of this one.
+  await eventually('the call is in', async () => {
+    const metrics = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
+    return metrics.includes('\nportico_open_replies 1\n');
+  });
   const startedAt = performance.now();
   await gateway.close();
   const answer = await call;
