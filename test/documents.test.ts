@@ -1,6 +1,6 @@
 // The documents a newcomer reads first, held against what they speak of.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -14,12 +14,9 @@ const DOCUMENTS = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
-  'docs/auth.md',
-  'docs/credentials.md',
-  'docs/dependencies.md',
-  'docs/hosting.md',
-  'docs/security.md',
-  'docs/servers.md',
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
   'test/conformance/README.md',
 ];
 
