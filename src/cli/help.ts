@@ -29,7 +29,7 @@ Options
       --check         write nothing; exit with 1 if anything differs
 
 Exit codes
-  0  done, or stopped in order     1  the config is wrong, or serving failed     2  the command is wrong
+  0  done, or stopped in order     1  it failed, or found something wrong     2  the command is wrong
 `;
 
 /** For standard error, after a command that is wrong. */

@@ -9,25 +9,16 @@ export interface ListenAddresses {
 /** `publicUrl` is what clients use; with port 0 only the addresses know the real port. */
 export function welcome({ servers, gateway }: Config, addresses: ListenAddresses): string {
   const base = gateway.listen.port === 0 ? (addresses.public[0] ?? gateway.publicUrl) : gateway.publicUrl;
-  // One endpoint where there is one server; several are reached one by one.
-  const isSingle = servers.length <= 1;
-  const entries = isSingle
-    ? [['portico', entry(`${base}/mcp`)]]
-    : servers.map(({ slug }) => [slug, entry(`${base}/mcp/${slug}`)]);
-  const block = JSON.stringify({ mcpServers: Object.fromEntries(entries) }, null, 2);
+  const block = JSON.stringify({ mcpServers: { portico: { type: 'http', url: `${base}/mcp` } } }, null, 2);
   const signIn =
     gateway.auth === undefined ? '' : ' (it signs in by itself, or sends an API key as its bearer token)';
   return [
     ...addresses.public.map((url) => `Portico listens on   ${url}/mcp`),
     ...addresses.admin.map((url) => `Admin listens on     ${url}`),
-    ...(isSingle ? [] : ['Each server is at      /mcp/{server}; all of them as one are not available yet']),
+    ...(servers.length > 1 ? ['Each server by itself is at /mcp/{server}'] : []),
     '',
     `Paste into your MCP client${signIn}:`,
     block,
     '',
   ].join('\n');
-}
-
-function entry(url: string): { type: 'http'; url: string } {
-  return { type: 'http', url };
 }

@@ -31,7 +31,7 @@ test('a good config says what it would serve, where, and what is doubtful, and e
   const text = `mcpServers:
   Files: { command: node }
   docs: { url: "https://docs.example.com/mcp", headers: { K: "\${K}" } }
-gateway: { publicUrl: https://mcp.example.com, insecure: true }
+gateway: { publicUrl: https://mcp.example.com }
 `;
   const { file } = await writeConfig(t, text);
   const { stdout, stderr, exitCode } = await checked(file, { K: 'canary-1234', PATH: process.env.PATH });
@@ -45,7 +45,8 @@ gateway: { publicUrl: https://mcp.example.com, insecure: true }
     '  server  https://mcp.example.com/mcp/docs   http',
     '',
     '1 warning',
-    `${file}:2:3  mcpServers: with several servers, /mcp itself is not available yet. Point clients at /mcp/{server}.`,
+    `${file}:4:23  gateway.publicUrl: clients reach this from elsewhere, and whoever does uses every server without ` +
+      'sign-in. Set gateway.auth, or gateway.insecure: true if that is meant.',
     '',
   ]);
 });
