@@ -1,5 +1,5 @@
 // What a rule speaks of: `*`, `server`, `server/tool-glob`, or `server/{tools|prompts|resources}/glob`, in the
-// server's own names, before any prefix (DESIGN 6.3).
+// server's own names, before any prefix.
 import { type Fault, fault } from '../config/fault.ts';
 import { isSlug } from '../config/slug.ts';
 import { Glob } from './glob.ts';

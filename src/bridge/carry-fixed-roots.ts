@@ -1,5 +1,5 @@
 // A modern client and a modern server to which the config fixes the roots: the server's question for them is answered
-// here, what it asks besides goes to the client (BRIDGE.md, "Client features toward servers").
+// here, what it asks besides goes to the client.
 import { GatewayError } from '../errors.ts';
 import { isJsonObject, type JsonObject, readJson } from '../protocol/json-text.ts';
 import { startDeadline } from '../servers/call-deadline.ts';

@@ -1,4 +1,4 @@
-// Which link carries a call: one for everyone, one for the principal, or the session's own (DESIGN 5).
+// Which link carries a call: one for everyone, one for the principal, or the session's own.
 import type { ClientRequest } from '../protocol/client-message.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { isList } from '../protocol/methods.ts';
@@ -111,7 +111,7 @@ export function linkOwner(server: Server, key: string): string {
   return `${server.slug} ${key}`;
 }
 
-/** A listen attaches to links, and starts none but to subscribe to resources (BRIDGE.md, B, "Listen"). */
+/** A listen attaches to links, and starts none but to subscribe to resources. */
 function isListenToLists({ method, params }: ClientRequest): boolean {
   if (method !== 'subscriptions/listen') return false;
   const uris = isJsonObject(params?.notifications) ? params.notifications.resourceSubscriptions : undefined;

@@ -1,5 +1,5 @@
 // A legacy client's request to a modern server that needs input: the questions go out as real requests on the call's
-// own stream, the request is sent again with their answers, until the server is content (BRIDGE.md, A).
+// own stream, the request is sent again with their answers, until the server is content.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../errors.ts';

@@ -1,5 +1,4 @@
-// Content that a legacy client's revision does not know yet, in a form that it does (BRIDGE.md, "Content follows the
-// client's revision").
+// Content that a legacy client's revision does not know yet, in a form that it does.
 import { isAtLeast } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../protocol/json-text.ts';
 import { olderForm } from './older-form.ts';

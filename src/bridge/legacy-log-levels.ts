@@ -1,5 +1,5 @@
 // Log levels of modern requests on a legacy link, which knows only one level for all: it is set to the most talkative
-// that calls in flight ask for, and each call is handed what it asked for (BRIDGE.md, B, "Logging").
+// that calls in flight ask for, and each call is handed what it asked for.
 import type { ClientRequest } from '../protocol/client-message.ts';
 import { isAtLeastAsGrave, isLogLevel, type LogLevel, mostTalkative } from '../protocol/log-levels.ts';
 import type { ServerLink } from '../servers/server-link.ts';

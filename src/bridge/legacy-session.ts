@@ -211,7 +211,7 @@ export class LegacySession {
   /**
    * A server's request to the client, under an id of ours, on the stream that it belongs to: that of the call which
    * its wire names, else of the one that waits for its task, else of the only call that may ask, else an open GET
-   * stream (BRIDGE.md). Without any, it waits for a while.
+   * stream. Without any, it waits for a while.
    *
    * @param refuse tells the server that its question will not be answered, and why
    */
@@ -299,7 +299,7 @@ export class LegacySession {
     }
   }
 
-  /** The client answered; an answer to a question that is no longer open is dropped (DESIGN 2.4). */
+  /** The client answered; an answer to a question that is no longer open is dropped. */
   answer(id: JsonRpcId, outcome: JsonRpcOutcome): void {
     const stream = this.questions.answer(id, outcome);
     if (stream !== undefined) this.#extendClockOf(stream);

@@ -167,7 +167,7 @@ export class LinkHub {
     this.#homeless.set(question, timer.unref());
   }
 
-  /** The only call in flight that may ask, nobody else could have (BRIDGE.md, B); else the only one that is parked. */
+  /** The only call in flight that may ask, nobody else could have; else the only one that is parked. */
   #asker(): ParkedCall | undefined {
     const candidates = this.#askers.size > 0 ? this.#askers : this.#held;
     return candidates.size === 1 ? [...candidates][0] : undefined;

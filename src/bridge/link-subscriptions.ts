@@ -1,5 +1,5 @@
 // The resources of one link that modern clients listen to at its legacy server: each is subscribed to once, however many
-// want it, and whoever wants it at the time learns the one outcome (BRIDGE.md, B, "Listen").
+// want it, and whoever wants it at the time learns the one outcome.
 import type { ServerLink } from '../servers/server-link.ts';
 import { unlessAborted } from '../servers/within-time.ts';
 

@@ -1,5 +1,5 @@
 // Where a client sees what a server lists, on a view of several servers: on the link that its calls go to, or before
-// there is one, on a link that lists are served from (DESIGN 5).
+// there is one, on a link that lists are served from.
 import type { ListSource } from '../federation/known-lists.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import type { JsonObject } from '../protocol/json-text.ts';

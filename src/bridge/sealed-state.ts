@@ -1,6 +1,6 @@
 // Seals what a server hands out to be brought back: request state, cursors, task ids. Behind one shared credential a
 // server takes Portico for its only caller, so its own binding to a user is void; the seal binds the value to the
-// principal, server and purpose again (DESIGN 4; 2026-07-28, basic/patterns/mrtr, "Server Requirements").
+// principal, server and purpose again (2026-07-28, basic/patterns/mrtr, "Server Requirements").
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface SealContext {

@@ -1,5 +1,5 @@
 // Which of a server's own errors reach a client, and in which words. An error about our leg to the server says
-// nothing to a client about its own (BRIDGE.md, "Errors of our own leg stay on it").
+// nothing to a client about its own.
 import { FAILURES } from '../errors.ts';
 import type { Era } from '../protocol/era.ts';
 import {
@@ -48,7 +48,7 @@ export function resourceNotFound(era: Era, uri: string | undefined): JsonRpcErro
   };
 }
 
-/** The HTTP status of a server's error toward a modern client, while the status is still open (DESIGN 2.4). */
+/** The HTTP status of a server's error toward a modern client, while the status is still open. */
 export function statusOfError(era: Era, code: number): number {
   if (era === 'legacy') return 200;
   if (code === MISSING_CLIENT_CAPABILITY) return 400;

@@ -1,5 +1,5 @@
 // A modern client's call of a tool that a server of 2025-11-25 runs only as a task: the call is held until the task is
-// done, and the client hears of no task (BRIDGE.md, B, "Tasks").
+// done, and the client hears of no task.
 import type { JsonRpcOutcome } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import type { CallDeadline } from '../servers/call-deadline.ts';

@@ -19,7 +19,7 @@ export function authorize<Request extends ClientRequest>(
   { request, hidden }: Permit<Request>,
 ): Permit<Request> {
   if (!access.enforced) return { request, hidden };
-  // Extensions and tasks pass for callers who may use the whole server (DESIGN 4).
+  // Extensions and tasks pass for callers who may use the whole server.
   if (!access.whole && isBeyondTargets(request)) throw new GatewayError('method-unknown');
   const subject = subjectOf(request);
   if (subject === undefined || hidden) return { request: permitted(request, access), hidden };

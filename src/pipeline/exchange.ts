@@ -38,9 +38,8 @@ export interface ClientReply {
   /** True once status and headers are out. */
   readonly committed: boolean;
   /**
-   * Starts the hold: after `holdMs` without an answer, 200 and the event stream go out (BRIDGE.md, "When does the
-   * HTTP status go out"). With a `primingEventId`, the stream's first event is that id with empty data
-   * (2025-11-25, "Sending Messages to the Server").
+   * Starts the hold: after `holdMs` without an answer, 200 and the event stream go out. With a `primingEventId`, the
+   * stream's first event is that id with empty data (2025-11-25, "Sending Messages to the Server").
    */
   holdFor(holdMs: number, primingEventId?: string): void;
   /** Commits to an event stream at once: 200, headers, one comment line (and the priming event, if any). */

@@ -36,7 +36,7 @@ import { answerHere, clientsOf, type PermittedRequest, permit, runCall, serverOf
 import { enterView, type View } from './view.ts';
 import { withinLimits } from './within-limits.ts';
 
-/** A legacy client is never kept without a status longer than this (BRIDGE.md). */
+/** A legacy client is never kept without a status longer than this. */
 const HOLD_MS = 1_000;
 /** Streams carry a priming event from this revision on. */
 const PRIMING_SINCE = '2025-11-25';

@@ -12,7 +12,7 @@ import { isServerView } from './view.ts';
 /** @throws GatewayError method-unknown for what neither the era nor an extension of the server defines */
 export function requireMethod(request: ClientRequest, view: string | undefined, peer: Peer): void {
   if (isKnownMethod(request.era, request.method)) return;
-  // An extension's methods pass for callers who may use the whole server (DESIGN 4).
+  // An extension's methods pass for callers who may use the whole server.
   if (isServerView(view) && peer.era === request.era && hasMembers(peer.capabilities.extensions)) return;
   throw new GatewayError('method-unknown');
 }

@@ -42,7 +42,7 @@ export async function handleSessionStream(gateway: GatewayContext, exchange: Exc
   exchange.record.outcome = 'ok';
 }
 
-/** Closed when the sign-in is over: the client opens it again with a fresh token, and misses nothing (DESIGN 3). */
+/** Closed when the sign-in is over: the client opens it again with a fresh token, and misses nothing. */
 function openStream(
   gateway: GatewayContext,
   exchange: Exchange,

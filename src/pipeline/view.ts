@@ -1,4 +1,4 @@
-// What a client addresses: one server under its own names, or several as one, under public names (DESIGN 1).
+// What a client addresses: one server under its own names, or several as one, under public names.
 import type { ServerAccess } from '../access/server-access.ts';
 import type { Toolset } from '../access/toolset-access.ts';
 import { GatewayError } from '../errors.ts';

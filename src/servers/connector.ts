@@ -1,5 +1,5 @@
 // From a server's config to an open wire with a known era and a done handshake: probe, fall back, and remember what
-// the server turned out to be (BRIDGE.md, "Detection").
+// the server turned out to be.
 import type { ServerConfig } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import type { Era } from '../protocol/era.ts';

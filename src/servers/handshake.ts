@@ -1,5 +1,5 @@
 // The two ways to get to know a server: `server/discover` (modern) and `initialize` (legacy), and what an answer to
-// the first tells about the era (2026-07-28, basic/versioning; BRIDGE.md, "Detection").
+// the first tells about the era (2026-07-28, basic/versioning).
 import { GatewayError } from '../errors.ts';
 import {
   type Era,

@@ -1,5 +1,4 @@
-// Finds out the era of a server by asking `server/discover`, and how long its silence is waited for (BRIDGE.md,
-// "Detection").
+// Finds out the era of a server by asking `server/discover`, and how long its silence is waited for.
 import type { ServerConfig } from '../config/config.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import { isRefusalByStatus } from './era-doubt.ts';

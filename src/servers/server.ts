@@ -186,7 +186,7 @@ export class Server {
     return () => this.#listeners.delete(listening);
   }
 
-  /** Who may share a link to this server, once its era is known (DESIGN 5). */
+  /** Who may share a link to this server, once its era is known. */
   isolationFor(peer: Peer): 'shared' | 'principal' | 'session' {
     if (this.config.isolation !== 'auto') return this.config.isolation;
     if (peer.era === 'legacy') return 'session';

@@ -1,4 +1,4 @@
-// A client that reads too slowly, on a link of its own: its server waits for it, and nothing is lost (DESIGN 5).
+// A client that reads too slowly, on a link of its own: its server waits for it, and nothing is lost.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';

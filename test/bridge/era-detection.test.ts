@@ -1,4 +1,4 @@
-// What the status of a probe says about a server's era, and what it does not (BRIDGE.md, "Detection"; F36).
+// What the status of a probe says about a server's era, and what it does not (F36).
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startFaultyHttpServer } from '../support/faulty-http-server.ts';

@@ -1,4 +1,4 @@
-// When the HTTP status goes out, and which (BRIDGE.md, "When does the HTTP status go out").
+// When the HTTP status goes out, and which.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { legacyHttpBehind } from '../support/legacy-http.ts';

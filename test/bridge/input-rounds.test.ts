@@ -1,5 +1,5 @@
 // A legacy client and a modern server that needs input: real questions on the call's own stream, the call again with
-// their answers, until the server is content (BRIDGE.md, A).
+// their answers, until the server is content.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { FaultyHttpServer } from '../support/faulty-http-server.ts';

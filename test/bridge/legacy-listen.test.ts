@@ -1,4 +1,4 @@
-// A modern client that listens to a legacy server (BRIDGE.md, B, "Listen"), and a legacy client subscribed at a modern one.
+// A modern client that listens to a legacy server, and a legacy client subscribed at a modern one.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type BehindOptions, legacyHttpBehind } from '../support/legacy-http.ts';

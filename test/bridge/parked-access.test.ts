@@ -1,5 +1,4 @@
-// The retry of a parked call is a request like any other: who has lost the right meanwhile may not make it (BRIDGE.md,
-// B, "Parked"; DESIGN, "Rules").
+// The retry of a parked call is a request like any other: who has lost the right meanwhile may not make it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { accessOf, authOf, keyOf } from '../support/access-rig.ts';

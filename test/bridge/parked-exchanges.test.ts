@@ -1,4 +1,4 @@
-// A modern client and a legacy server that asks: the exchanges of a parked call, over both wires (BRIDGE.md, B).
+// A modern client and a legacy server that asks: the exchanges of a parked call, over both wires.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { GatewayConfig } from '../../src/config/config.ts';

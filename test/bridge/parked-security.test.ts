@@ -1,5 +1,5 @@
 // The state of a parked call in the wrong hands, or in the right ones at the wrong time: 200 and -32602, in the same
-// words whatever is wrong, and the server behind sees nothing of it (BRIDGE.md, B, "Parked"; F23).
+// words whatever is wrong, and the server behind sees nothing of it (F23).
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type FaultyHttpServer, startFaultyHttpServer } from '../support/faulty-http-server.ts';

@@ -1,5 +1,5 @@
 // The links that a modern client's calls to a legacy server run on: one for each principal and set of capabilities,
-// which are declared exactly (BRIDGE.md, B; DESIGN, "Links and isolation").
+// which are declared exactly.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { StdioServerConfig } from '../../src/config/config.ts';

@@ -1,4 +1,4 @@
-// Servers that show other things to clients that can do more (DESIGN, "Links and isolation"): each client sees, and can
+// Servers that show other things to clients that can do more: each client sees, and can
 // use, what there is for its own features, be it of either era.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

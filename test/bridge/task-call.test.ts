@@ -1,4 +1,4 @@
-// Tools that a server of 2025-11-25 runs as tasks only, for clients that know no such tasks (BRIDGE.md, B, "Tasks"): real
+// Tools that a server of 2025-11-25 runs as tasks only, for clients that know no such tasks: real
 // servers of the SDK, over both wires.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-// Whose question it is where its wire names no call: one call at a time, or the only one there is (BRIDGE.md, B).
+// Whose question it is where its wire names no call: one call at a time, or the only one there is.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { askingServer, CAPABILITIES, received } from '../support/asking-server.ts';

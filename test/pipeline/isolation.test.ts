@@ -1,4 +1,4 @@
-// Who shares a child with whom (DESIGN, "Links and isolation"; F32).
+// Who shares a child with whom (F32).
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { StdioServerConfig } from '../../src/config/config.ts';

@@ -92,7 +92,7 @@ function answerTo({ reply, mark, feature }: Asked): Members {
 
 interface AnswerTerms {
   readonly target: FuzzTarget;
-  /** There may have been no stream to ask on that belonged to this call alone (BRIDGE.md). */
+  /** There may have been no stream to ask on that belonged to this call alone. */
   readonly mayBeRefused: boolean;
 }
 
