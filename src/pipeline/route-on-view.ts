@@ -12,6 +12,7 @@ import { ownUri } from '../federation/public-uris.ts';
 import type { CatalogueKind } from '../federation/server-catalogue.ts';
 import { shownTools } from '../federation/shown-tools.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
+import { isKnownMethod } from '../protocol/methods.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { ownRequest } from './own-request.ts';
 import type { Permit } from './permit.ts';
@@ -37,6 +38,7 @@ export interface RouteOptions {
 
 /** Whether a request is for one server; if not, it concerns all of a view, or nobody. */
 export function isForOne(request: ClientRequest): boolean {
+  if (!isKnownMethod(request.era, request.method)) return false;
   return subjectOf(request) !== undefined || taskIdOf(request) !== undefined;
 }
 

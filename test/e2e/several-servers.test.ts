@@ -121,6 +121,24 @@ for (const era of ERAS) {
   });
 }
 
+test('F31: a method of the other era, or of an extension, is none of a view of several', async (t) => {
+  const { gateway } = await twoLibraries(t);
+  await using modern = new ModernClient(gateway.url);
+  const uri = 'old+file:///srv/public/a.txt';
+  const params = { uri, taskId: 'x', name: 'old__read_book' };
+  for (const method of ['resources/subscribe', 'tasks/get', 'ping', 'com.example/shelves']) {
+    const answer = await modern.start(method, params).answer;
+    assert.equal(answer.status, 404, method);
+    assert.equal((await answer.json()).error?.code, -32601, method);
+  }
+  await using session = await openSession(gateway.url);
+  for (const method of ['server/discover', 'subscriptions/listen', 'com.example/shelves']) {
+    assert.equal((await session.ask(method)).error?.code, -32601, method);
+  }
+  const task = await session.ask('tasks/get', { taskId: 'x' });
+  assert.equal(task.error?.code, -32602);
+});
+
 test('both eras are introduced to all servers as one', async (t) => {
   const { gateway } = await twoLibraries(t);
   await using modern = new ModernClient(gateway.url);
