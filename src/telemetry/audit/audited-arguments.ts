@@ -1,13 +1,7 @@
 // What the audit log keeps of a call's arguments: a digest by which two calls can be compared, their names, all of
 // them with what looks like a secret taken out, or nothing.
 import { createHash, createHmac } from 'node:crypto';
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  rawNumber,
-  writeJson,
-} from '../../protocol/json-text.ts';
+import { isJsonObject, type JsonValue, rawNumber, writeJson } from '../../protocol/json-text.ts';
 
 export type ArgumentsKept = 'digest' | 'keys' | 'full' | 'none';
 
@@ -24,6 +18,7 @@ const MASK = '[redacted]';
 /** Beyond it a record would be longer than what it tells of. */
 const MAX_FULL_CHARACTERS = 16_384;
 const MAX_KEYS = 100;
+const MAX_KEY_CHARACTERS = 128;
 
 /** The members that go into the record; none where the call has no arguments, or none are kept. */
 export function auditedArguments(
@@ -54,15 +49,18 @@ function canonical(value: JsonValue | undefined): string {
 }
 
 function keysOf(args: JsonValue): string[] {
-  return isJsonObject(args) ? Object.keys(args).slice(0, MAX_KEYS).sort() : [];
+  const keys = isJsonObject(args) ? Object.keys(args).slice(0, MAX_KEYS) : [];
+  const shortened = (key: string) =>
+    key.length > MAX_KEY_CHARACTERS ? `${key.slice(0, MAX_KEY_CHARACTERS)}...` : key;
+  return keys.map(shortened).sort();
 }
 
 function withoutSecrets(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (!isJsonObject(value)) return value;
-  const kept: JsonObject = {};
-  for (const [name, member] of Object.entries(value)) {
-    if (member !== undefined) kept[name] = SECRET_MEMBER.test(name) ? MASK : withoutSecrets(member);
-  }
-  return kept;
+  const kept = Object.entries(value).flatMap(([name, member]): [string, JsonValue][] =>
+    member === undefined ? [] : [[name, SECRET_MEMBER.test(name) ? MASK : withoutSecrets(member)]],
+  );
+  // Assigned, a member named `__proto__` would not be there.
+  return Object.fromEntries(kept);
 }

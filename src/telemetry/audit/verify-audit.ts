@@ -1,6 +1,5 @@
 // Holds audit files, the oldest first, against the chain that their records say they hang in.
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { type ChainHead, chainFault, headOf } from './audit-chain.ts';
 
 export interface AuditVerdict {
@@ -33,10 +32,7 @@ export async function verifyAudit({ files, key, expectedHead }: VerifyAuditOptio
   let passedExpected = false;
   for (const file of files) {
     let number = 0;
-    for await (const line of createInterface({
-      input: createReadStream(file),
-      crlfDelay: Number.POSITIVE_INFINITY,
-    })) {
+    for await (const line of linesOf(file)) {
       number += 1;
       const problem = chainFault(line, head, key);
       if (problem !== undefined) return { records, head, fault: { file, line: number, problem } };
@@ -48,4 +44,15 @@ export async function verifyAudit({ files, key, expectedHead }: VerifyAuditOptio
   if (expectedHead === undefined || passedExpected) return { records, head, fault: undefined };
   const problem = 'no record has the hash given as --head: what followed the last record has been cut off';
   return { records, head, fault: { file: files.at(-1) ?? '', line: 0, problem } };
+}
+
+/** At line feeds alone: whatever else is taken for the end of a line elsewhere may stand in a record. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of createReadStream(file, { encoding: 'utf8' })) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
 }

@@ -26,6 +26,16 @@ test('keys are the names alone', () => {
   assert.deepEqual(kept('{"b":"secret text","a":{"c":1}}', 'keys'), ['a', 'b']);
 });
 
+test('names are kept up to a length: no caller can write a record longer than the log can be taken up with', () => {
+  const record = writeJson(kept(JSON.stringify({ ['k'.repeat(1_000_000)]: 1, b: 2 }), 'keys'));
+  assert.equal(record, `["b","${'k'.repeat(128)}..."]`);
+});
+
+test('full keeps what stands under any name, at any depth', () => {
+  const text = '{"__proto__":{"a":1},"list":[{"constructor":{"__proto__":[2]}}],"toString":null}';
+  assert.equal(writeJson(kept(text, 'full')), text);
+});
+
 test('full keeps everything but what looks like a secret, digit by digit', () => {
   const text =
     '{"id":9007199254740993,"list":[{"apiKey":"canary","Password":"canary"}],"user_token":{"x":"canary"}}';
