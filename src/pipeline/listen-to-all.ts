@@ -39,6 +39,8 @@ export async function listenToAll(
   const { clientGone, signedOut, record, reply } = exchange;
   const { request } = call;
   if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });
+  const principal = principalKey(exchange.principal);
+  const leave = gateway.streams.enter(principal, gateway.config.streams.maxPerPrincipal);
   const _meta = { [META.subscriptionId]: readJson(request.idText) as JsonValue };
   const { notifications } = request.params;
   const filter = isJsonObject(notifications) ? notifications : {};
@@ -56,7 +58,6 @@ export async function listenToAll(
     stream.send({ jsonrpc: '2.0', method, params: { _meta } });
   });
   const kinds = honouredKinds(call.view, filter);
-  const principal = principalKey(exchange.principal);
   const stop = hearChanges(gateway, { ...call, principal }, kinds, changes);
   let listens: ResourceListen[] = [];
   try {
@@ -75,6 +76,7 @@ export async function listenToAll(
     open.close();
     over.abort();
     changes.close();
+    leave();
     await Promise.all(listens.map(({ ended }) => ended));
     noteRequest(exchange, request, undefined);
   }

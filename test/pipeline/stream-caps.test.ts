@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RawAnswer } from '../support/raw-answer.ts';
 import { ModernClient, openSession } from '../support/raw-session.ts';
+import { startSeveral } from '../support/several-servers.ts';
 import { startGateway } from '../support/start-gateway.ts';
 import { ALICE, BOB, KEYS, TWO_CALLERS } from '../support/two-callers.ts';
 
@@ -37,6 +38,23 @@ test('F24: one stream too many of one caller is refused, of either kind; one tha
 
   listens[0]?.abort();
   for (let answer = await second.listen(); ; answer = await second.listen()) {
+    if (answer.status === 200) break;
+    await answer.text();
+  }
+});
+
+test('F24: subscriptions on a view of several servers count like any other, and make room when they end', async (t) => {
+  const { gateway } = await startSeveral(t, {
+    servers: { a: 'modern', b: 'legacy' },
+    gateway: { streams: { maxPerPrincipal: 2 } },
+  });
+  await using client = new ModernClient(gateway.url);
+  const listen = (url: string, id: string) => client.start('subscriptions/listen', LISTEN, { id, url });
+  const open = [listen(gateway.url, '1'), listen(`${gateway.url}/a`, '2')];
+  for (const stream of open) assert.ok(await (await stream.answer).message());
+  await assertRefused(await listen(gateway.url, '3').answer);
+  open[0]?.abort();
+  for (let answer = await listen(gateway.url, '4').answer; ; answer = await listen(gateway.url, '4').answer) {
     if (answer.status === 200) break;
     await answer.text();
   }
