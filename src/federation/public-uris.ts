@@ -12,6 +12,11 @@ const APP_PAGE = /^ui:\/\//i;
 /** A URI has a scheme; a text such as `docs+search` has none, and is no resource of `docs`. */
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
+/** Whether it is the same at every server, so that no server can be read off it. */
+export function isEverywhere(uri: string): boolean {
+  return UNCHANGED.test(uri);
+}
+
 /** Of a URI or a template of URIs, as a client is to see it. */
 export function publicUri(server: string, uri: string): string {
   if (UNCHANGED.test(uri)) return uri;
@@ -33,7 +38,9 @@ export function ownUri(uri: string, isServer: (slug: string) => boolean): UriOwn
   const end = rest.indexOf('+');
   if (end <= 0) return undefined;
   const server = rest.slice(0, end);
-  return isServer(server) ? { server, uri: scheme + rest.slice(end + 1) } : undefined;
+  const own = scheme + rest.slice(end + 1);
+  // `git+https://...` is a text of its own, and no address of the server `git`.
+  return isServer(server) && publicUri(server, own) === uri ? { server, uri: own } : undefined;
 }
 
 /** An argument that a client took from a resource of ours, as its server knows it; any other text as it is. */

@@ -2,7 +2,7 @@
 // belongs to.
 import type { Decision, NamedThing, ServerAccess } from '../access/server-access.ts';
 import type { TargetKind } from '../access/target-pattern.ts';
-import { ownUri } from './public-uris.ts';
+import { isEverywhere, ownUri } from './public-uris.ts';
 
 export class ViewAccess implements ServerAccess {
   readonly enforced: boolean;
@@ -38,7 +38,8 @@ export class ViewAccess implements ServerAccess {
     if (kind !== 'resources') return { verdict: 'absent' };
     const own = ownUri(name, (server) => this.#members.has(server));
     if (own !== undefined) return this.#members.get(own.server)?.decide(kind, own.uri, call) ?? ABSENT;
-    // Addresses on the web are the same on every view.
+    // What names a server that is none of these is not theirs to judge.
+    if (!isEverywhere(name)) return ABSENT;
     const decisions = [...this.#members.values()].map((access) => access.decide(kind, name, call));
     return decisions.find(({ verdict }) => verdict === 'allowed') ?? ABSENT;
   }
@@ -46,6 +47,7 @@ export class ViewAccess implements ServerAccess {
   listsTemplate(template: string): boolean {
     const own = ownUri(template, (server) => this.#members.has(server));
     if (own !== undefined) return this.#members.get(own.server)?.listsTemplate(own.uri) ?? false;
+    if (!isEverywhere(template)) return false;
     return [...this.#members.values()].some((access) => access.listsTemplate(template));
   }
 

@@ -90,6 +90,7 @@ async function dispatchOnce(
   const clientCapabilities = capabilitiesForModern(client, server.config.client);
   const readTarget = () =>
     routeTarget(gateway, {
+      asked,
       request,
       link,
       hidden,

@@ -8,6 +8,8 @@ import type { GatewayContext } from './gateway-context.ts';
 import { subjectOf } from './request-subject.ts';
 
 export interface TargetRoute {
+  /** As the client sent it, for what it is told. */
+  readonly asked: ClientRequest;
   readonly request: ClientRequest;
   readonly link: ServerLink;
   /** Looked for like any other name, and not found. */
@@ -28,7 +30,7 @@ export interface TargetRoute {
  */
 export async function routeTarget(
   { catalogue }: GatewayContext,
-  { request, link, hidden, shape, checksReferences, signal, clientCapabilities }: TargetRoute,
+  { asked, request, link, hidden, shape, checksReferences, signal, clientCapabilities }: TargetRoute,
 ): Promise<JsonObject | undefined> {
   const subject = subjectOf(request);
   if (subject === undefined) return undefined;
@@ -37,7 +39,7 @@ export async function routeTarget(
     if (!hidden) return undefined;
     // A server takes its time to say that a resource is not there, so nothing may be read from how soon we say it.
     await link.call('resources/list', link.withOwnMeta({}), { signal });
-    throw resourceUnknown(name, hidden);
+    throw resourceUnknown(subjectOf(asked)?.name, hidden);
   }
   if (!isCall && !checksReferences) return undefined;
   const found = await catalogue.find(link, kind, hidden ? undefined : name, {
@@ -46,7 +48,7 @@ export async function routeTarget(
     ...(kind === 'tools' && { isThere: (table) => name !== undefined && shape.review(table).has(name) }),
   });
   if (found !== undefined) return found;
-  if (kind === 'templates') throw resourceUnknown(name, hidden);
+  if (kind === 'templates') throw resourceUnknown(subjectOf(asked)?.name, hidden);
   const text = kind === 'tools' ? 'Unknown tool' : 'Unknown prompt';
   throw new GatewayError('target-unknown', { text, ...reasonOf(hidden) });
 }

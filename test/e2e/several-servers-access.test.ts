@@ -96,6 +96,19 @@ test('hidden and absent are one: words, data, and what is charged', async (t) =>
   assert.equal(over.error?.code, 4290, 'calls of the server are charged, and these alone');
 });
 
+test('a hidden resource of a server that its caller may use answers as one that is not there', async (t) => {
+  const { gateway } = await start(t);
+  await using ann = new ModernClient(gateway.url, keyOf('ann'));
+  await using session = await openSession(gateway.url, keyOf('ann'));
+  const hidden = 'new+file:///srv/secret/plan.txt';
+  for (const uri of [hidden, 'new+file:///srv/public/nothing.txt', 'new+https://x.example/']) {
+    const { error } = await ann.ask('resources/read', { uri });
+    assert.deepEqual(error, { code: -32602, message: 'Resource not found', data: { uri } });
+  }
+  const { error } = await session.ask('resources/read', { uri: hidden });
+  assert.deepEqual(error, { code: -32002, message: 'Resource not found', data: { uri: hidden } });
+});
+
 test('a view speaks only of servers that its caller may use; without one it is not there', async (t) => {
   const { gateway } = await start(t);
   await using ben = new ModernClient(gateway.url, keyOf('ben'));

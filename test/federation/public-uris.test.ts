@@ -44,6 +44,9 @@ for (const uri of [
   'ui://docs/+x',
   'docs',
   '',
+  'docs+https://x.example/a.git',
+  'docs+data:text/plain,a',
+  'docs+ui://host/x',
 ]) {
   test(`${JSON.stringify(uri)} names no server`, () => {
     assert.equal(ownUri(uri, isServer), undefined);
@@ -86,6 +89,7 @@ const TEXTS: readonly [text: string, restored: string][] = [
   ['see docs+file:///srv/a.txt', 'see docs+file:///srv/a.txt'],
   ['docs+see file:///x', 'docs+see file:///x'],
   ['https://x.example/docs+a', 'https://x.example/docs+a'],
+  ['docs+https://x.example/a.git', 'docs+https://x.example/a.git'],
 ];
 
 for (const [text, restored] of TEXTS) {
