@@ -71,7 +71,8 @@ const REFRESH_AFTER_MS = 5_000;
 /** A server that promises word of changes is asked all the same once in a while: word may be lost. */
 const PROMISED_FOR_MS = 300_000;
 const TRY_AGAIN_AFTER_MS = 2_000;
-const MAX_KEYS = 10_000;
+/** Each session with a link of its own has one; the least used are forgotten, and read from their link again. */
+const MAX_KEYS = 256;
 
 const CHANGES: Readonly<Record<CatalogueKind, { readonly capability: string; readonly method: string }>> = {
   tools: { capability: 'tools', method: 'notifications/tools/list_changed' },
@@ -275,20 +276,22 @@ export class KnownLists {
       this.#known.set(server, keys);
     }
     const name = `${kind} ${key}`;
-    let known = keys.get(name);
-    if (known === undefined) {
-      const [oldest] = keys.size >= MAX_KEYS ? keys.keys() : [];
-      if (oldest !== undefined) keys.delete(oldest);
-      known = {
-        loaded: undefined,
-        attempt: undefined,
-        failingSince: undefined,
-        lastFailure: undefined,
-        isUnreachable: false,
-        missed: false,
-      };
-      keys.set(name, known);
-    }
+    const known = keys.get(name) ?? unknown();
+    keys.delete(name);
+    keys.set(name, known);
+    const [oldest] = keys.size > MAX_KEYS ? keys.keys() : [];
+    if (oldest !== undefined) keys.delete(oldest);
     return known;
   }
+}
+
+function unknown(): Known {
+  return {
+    loaded: undefined,
+    attempt: undefined,
+    failingSince: undefined,
+    lastFailure: undefined,
+    isUnreachable: false,
+    missed: false,
+  };
 }
