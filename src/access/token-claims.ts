@@ -28,7 +28,7 @@ export interface TokenFacts extends TokenIdentity {
 }
 
 /** By how much the clocks of an issuer and of this machine may differ. */
-export const CLOCK_SKEW_MS = 30_000;
+const CLOCK_SKEW_MS = 30_000;
 const MAX_NAME_CHARACTERS = 1_024;
 /** By issuers in the field, the standard one first (RFC 9068, section 2.2). */
 const CLIENT_CLAIMS = ['client_id', 'azp', 'cid', 'appid'];

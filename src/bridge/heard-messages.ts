@@ -23,7 +23,7 @@ export function announcedChange(method: string, params?: JsonObject): JsonRpcNot
   return message;
 }
 
-export function mayHear(message: StreamMessage, access: ServerAccess): boolean {
+function mayHear(message: StreamMessage, access: ServerAccess): boolean {
   if (access.whole || !('method' in message) || 'id' in message || ANNOUNCED.has(message)) return true;
   const { method, params } = message;
   if (UNSUSPECTED.has(method)) return true;

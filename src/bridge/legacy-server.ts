@@ -3,13 +3,13 @@
 import { META } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { isLogLevel } from '../protocol/log-levels.ts';
+import { isList } from '../protocol/methods.ts';
 import type { Crossing, CrossingContext } from './crossing.ts';
 import { isWanted } from './legacy-log-levels.ts';
 import { forServer } from './legacy-params.ts';
 import { withoutRelatedTask } from './related-task.ts';
 import { publicError } from './server-errors.ts';
 
-const CACHEABLE_LISTS = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']);
 /** The newer revision knows no such signals: its clients retry to learn the outcome, and hear of no tasks. */
 const UNKNOWN_NOTIFICATIONS = new Set(['notifications/elicitation/complete', 'notifications/tasks/status']);
 const MODERN_META: ReadonlySet<string> = new Set([
@@ -72,7 +72,7 @@ function withoutTaskSupport(result: JsonObject): JsonObject {
 
 /** Hints on the cacheable methods only, `private` on every page (2026-07-28, server/utilities/caching). */
 function cachingHints({ request, listTtlMs }: CrossingContext): JsonObject {
-  if (CACHEABLE_LISTS.has(request.method)) return { ttlMs: listTtlMs, cacheScope: 'private' };
+  if (isList(request.method)) return { ttlMs: listTtlMs, cacheScope: 'private' };
   return request.method === 'resources/read' ? { ttlMs: 0, cacheScope: 'private' } : {};
 }
 

@@ -4,7 +4,7 @@ import { type JsonObject, writeJson } from '../protocol/json-text.ts';
 
 /** At a time. */
 export const MAX_QUESTIONS = 100;
-export const MAX_QUESTION_BYTES = 4 * 1024 * 1024;
+const MAX_QUESTION_BYTES = 4 * 1024 * 1024;
 
 /** Whether a call that has these questions open has room for one more of so many bytes. */
 export function hasRoomFor(open: Iterable<{ readonly bytes: number }>, bytes: number): boolean {

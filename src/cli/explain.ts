@@ -69,7 +69,7 @@ function readClaims(text: string, file: string): Record<string, unknown> {
 }
 
 /** @throws NoCaller for a target of no server */
-export function explanation(config: Config, caller: StatedCaller, target: string | undefined): string {
+function explanation(config: Config, caller: StatedCaller, target: string | undefined): string {
   const policy = createAccessPolicy({
     hasAuth: config.gateway.auth !== undefined,
     access: config.gateway.access,

@@ -23,7 +23,6 @@ export interface Config {
 
 export type ProtocolChoice = 'auto' | 'modern' | 'legacy';
 export type Isolation = 'auto' | 'shared' | 'principal' | 'session';
-export type ClientFeature = 'roots' | 'sampling' | 'elicitation';
 /** A fixed list is answered by Portico itself. */
 export type RootsPolicy = 'allow' | 'deny' | readonly { readonly uri: string; readonly name?: string }[];
 

@@ -1,7 +1,7 @@
 // From any server name to the slug that paths and prefixes use: [a-z]([a-z0-9.-]*[a-z0-9])?, at most 32 characters.
 import { createHash } from 'node:crypto';
 
-export const MAX_SLUG_CHARACTERS = 32;
+const MAX_SLUG_CHARACTERS = 32;
 const SLUG = /^[a-z](?:[a-z0-9.-]{0,30}[a-z0-9])?$/;
 
 /** Whether a server, or a toolset, could be called so in a path. */

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { StdioServerConfig } from '../../src/config/config.ts';
-import type { Members, Message } from '../support/raw-client.ts';
+import { received } from '../support/asking-server.ts';
+import type { Members } from '../support/raw-client.ts';
 import { ModernClient, openSession } from '../support/raw-session.ts';
 import { type StartedGateway, startGateway } from '../support/start-gateway.ts';
 
@@ -27,10 +28,6 @@ function clientsOf(t: TestContext, gateway: StartedGateway): (capabilities?: Mem
     t.after(() => client[Symbol.asyncDispose]());
     return client;
   };
-}
-
-async function received(client: ModernClient): Promise<Message[]> {
-  return JSON.parse(await client.tool('received')) as Message[];
 }
 
 async function declared(client: ModernClient): Promise<unknown> {

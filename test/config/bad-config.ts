@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { type LoadTextOptions, loadText, problemTexts } from './written-config.ts';
 
 /** Two marks are two problems at one place. */
-export const MARK = '▸';
+const MARK = '▸';
 
 export interface BadConfig extends Omit<LoadTextOptions, 'name'> {
   readonly name: string;

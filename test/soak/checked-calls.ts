@@ -105,7 +105,7 @@ export async function askBack(client: RawSession, ledger: Ledger): Promise<void>
   });
 }
 
-export function startTool(client: SoakClient, name: string, args: Members): RawExchange {
+function startTool(client: SoakClient, name: string, args: Members): RawExchange {
   return client.start('tools/call', { name, arguments: args }, { id: ID, meta: { progressToken: TOKEN } });
 }
 
@@ -121,7 +121,7 @@ export interface Expected {
   onQuestion?(question: Message): Promise<void>;
 }
 
-export async function expectAnswer(call: RawExchange, ledger: Ledger, expected: Expected): Promise<void> {
+async function expectAnswer(call: RawExchange, ledger: Ledger, expected: Expected): Promise<void> {
   try {
     await hold(await call.answer, ledger, expected);
   } catch (thrown) {

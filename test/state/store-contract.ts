@@ -1,7 +1,6 @@
 // What every store must do, whatever it is made of.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Store, Take } from '../../src/state/store.ts';
 
 export interface StoreUnderTest {
@@ -111,5 +110,3 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     assert.ok(store.replicas >= 1);
   });
 }
-
-export const realTime = (milliseconds: number): Promise<void> => delay(milliseconds);

@@ -5,7 +5,7 @@ import type { CallToolResult, ContentBlock, PromptMessage } from '@modelcontextp
 export const PNG_BASE64 =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 /** A RIFF header and one sample of silence. */
-export const WAV_BASE64 = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQIAAAAAAA==';
+const WAV_BASE64 = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQIAAAAAAA==';
 
 export const IMAGE: ContentBlock = { type: 'image', data: PNG_BASE64, mimeType: 'image/png' };
 export const AUDIO: ContentBlock = { type: 'audio', data: WAV_BASE64, mimeType: 'audio/wav' };

@@ -59,8 +59,6 @@ export const LOG_LINES = [
   { level: 'error', data: 'a failure' },
 ] as const;
 
-export type LogLineLevel = (typeof LOG_LINES)[number]['level'];
-
 /** The lines that somebody hears who asked for `level`. */
 export function linesFrom(level: string): (typeof LOG_LINES)[number][] {
   const first = LOG_LINES.findIndex((line) => line.level === level);

@@ -60,7 +60,7 @@ export interface StatusReport {
 }
 
 /** Whoever signs in; a test that is about access says so. */
-export const EVERYTHING_FOR_EVERYONE: AccessConfig = {
+const EVERYTHING_FOR_EVERYONE: AccessConfig = {
   rules: [
     {
       name: 'everyone',

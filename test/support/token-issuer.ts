@@ -67,7 +67,7 @@ export function signingKey(algorithm: Algorithm, kid?: string): SigningKey {
   return publishedAs(privateKey, algorithm, kid);
 }
 
-export function publishedAs(privateKey: KeyObject, algorithm: Algorithm, kid?: string): SigningKey {
+function publishedAs(privateKey: KeyObject, algorithm: Algorithm, kid?: string): SigningKey {
   const jwk = createPublicKey(privateKey).export({ format: 'jwk' });
   return {
     kid,

@@ -15,7 +15,7 @@ export interface CacheTiming {
   readonly maxEntries: number;
 }
 
-export const DEFAULT_CACHE_TIMING: CacheTiming = {
+const DEFAULT_CACHE_TIMING: CacheTiming = {
   marginMs: 5_000,
   renewAheadMs: 30_000,
   firstCooldownMs: 1_000,

@@ -20,7 +20,7 @@ export function mediaTypeOf({ headers }: HttpAnswer): MediaType {
  *
  * @throws GatewayError server-unavailable when the connection breaks, or the signal's reason when it was aborted
  */
-export function readChunks(
+function readChunks(
   { body }: HttpAnswer,
   signal: AbortSignal,
   onChunk: (chunk: Buffer) => boolean,

@@ -13,7 +13,7 @@ export interface Host {
   readonly accounts: AccountTables;
 }
 
-export function thisHost(): Host {
+function thisHost(): Host {
   return {
     isRoot: process.getuid?.() === 0,
     hasPrlimit: process.platform === 'linux' && findProgram('prlimit') !== undefined,
