@@ -14,6 +14,7 @@ import type { BufferBudget } from './state/buffer-budget.ts';
 import { logExchange } from './telemetry/exchange-log.ts';
 import type { Logger } from './telemetry/logger.ts';
 import { RefusalSampler } from './telemetry/refusal-sampler.ts';
+import { endTrace } from './telemetry/tracing.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -59,7 +60,7 @@ const LAST_WORDS_MS = 1_000;
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, version, logger: given, questionPatienceMs = QUESTION_PATIENCE_MS, budget } = options;
   const lasting = createLastingParts({ config, version, logger: given, questionPatienceMs, budget });
-  const { logger, metrics, store, sessions, bridge, ending, hurrying, audit } = lasting;
+  const { logger, metrics, store, sessions, bridge, ending, hurrying, audit, tracing } = lasting;
   const editions = new Editions(config, lasting);
   const refusals = new RefusalSampler();
   let listening = false;
@@ -74,6 +75,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     onRefused: (code) => metrics.countRefusal(code),
     onSettled(record) {
       metrics.observeExchange(record);
+      endTrace(tracing, record);
       audit?.auditor.noteDenial(record);
       const suppressed = refusals.admit(record);
       if (suppressed !== undefined) logExchange(logger, record, suppressed);

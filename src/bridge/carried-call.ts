@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject, readJson } from '../protocol/json-text.t
 import type { Server } from '../servers/server.ts';
 import type { LinkCallOptions, ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
+import type { ExchangeTrace } from '../telemetry/exchange-trace.ts';
 import { emptyWhereAbsent } from './absent-list.ts';
 import type { CallOutput } from './call-output.ts';
 import type { CallingClient } from './calling-client.ts';
@@ -23,6 +24,7 @@ import { sameEraLegacy, sameEraModern } from './same-era.ts';
 import { SealedFields } from './sealed-fields.ts';
 import type { SealedState } from './sealed-state.ts';
 import { statusOfError } from './server-errors.ts';
+import { tracedSend } from './traced-send.ts';
 import { visibleError, visibleResult } from './visible-result.ts';
 
 /** CROSSINGS[client's era][server's era] */
@@ -52,6 +54,10 @@ export interface CallToCarry {
   /** What the server lists of the tool that is called, where it is one that may be run as a task for this caller. */
   readonly tool: JsonObject | undefined;
   readonly paramHeaders: ParamHeaderValues | undefined;
+  /** The trace that the exchange is a part of. */
+  readonly trace: ExchangeTrace | undefined;
+  /** Milliseconds that the request waited for a place among the calls in flight. */
+  onQueued?(waitedMs: number): void;
   /**
    * Of a list of tools: each as clients get to see it, or undefined where there is none for them. Without it they see
    * all of it, as it is.
@@ -108,11 +114,13 @@ export class CarriedCall {
     options: Partial<LinkCallOptions> = {},
   ): Promise<JsonRpcOutcome> {
     const { paramHeaders, refreshParamHeaders, request, link } = this.call;
-    const answered = await this.#sendOnce(params, options, paramHeaders);
+    const sendOnce = (headers: ParamHeaderValues | undefined) =>
+      tracedSend(this.call, params, (said) => this.#sendOnce(said, options, headers));
+    const answered = await sendOnce(paramHeaders);
     const outcome = emptyWhereAbsent(answered, request.method, link.peer);
     const refused = 'error' in outcome && outcome.error.code === HEADER_MISMATCH;
     if (!refused || refreshParamHeaders === undefined) return outcome;
-    return this.#sendOnce(params, options, await refreshParamHeaders());
+    return sendOnce(await refreshParamHeaders());
   }
 
   /** Hands a message of the server to the client, if it is one that crosses. */
@@ -154,6 +162,7 @@ export class CarriedCall {
     const onMessage = options.onMessage ?? ((message) => this.relay(message));
     const lane = this.#takeLogLane(params, onMessage);
     let answered = false;
+    const readyAt = performance.now();
     try {
       const outcome = await link.call(
         request.method,
@@ -164,6 +173,7 @@ export class CarriedCall {
           ...(paramHeaders === undefined ? {} : { paramHeaders }),
           ...options,
           onMessage,
+          onAdmitted: () => this.call.onQueued?.(performance.now() - readyAt),
         },
       );
       answered = true;

@@ -6,6 +6,7 @@ import { isViewName } from '../access/resource-identifiers.ts';
 import { GatewayError } from '../errors.ts';
 import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
 import { VERSION_HEADER } from '../protocol/request-headers.ts';
+import { readTraceContext } from '../protocol/trace-context.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import { readAccept } from './accept-header.ts';
 import { ALLOWED_METHODS, preflightHeaders } from './cors.ts';
@@ -48,6 +49,7 @@ function beginExchange({ onSettled }: McpGateOptions): onRequestHookHandler {
     edge.isExchange = true;
     record.view = view;
     record.era = eraOfHeader(headerValue(headers, VERSION_HEADER));
+    record.traceContext = readTraceContext(headers);
     // The one event that comes on every path: answered, refused, or left by the client midway.
     raw.once('close', () => {
       if (record.outcome === undefined) {

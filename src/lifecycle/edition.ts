@@ -134,6 +134,7 @@ export class Edition {
       retries: lasting.retries,
       auditor: lasting.audit?.auditor,
       logger,
+      tracing: lasting.tracing,
       ending: lasting.ending.signal,
       current,
     };

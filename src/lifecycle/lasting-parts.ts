@@ -28,6 +28,7 @@ import { Auditor } from '../telemetry/audit/auditor.ts';
 import { adjustLogger, createLogger, type Logger } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createRedact } from '../telemetry/redaction.ts';
+import { createTracing } from '../telemetry/tracing.ts';
 
 export interface LastingOptions {
   /** The config of the start; what of it may change is applied by `applyConfig`. */
@@ -42,6 +43,7 @@ export interface LastingParts
   extends Pick<
     GatewayContext,
     | 'logger'
+    | 'tracing'
     | 'catalogue'
     | 'lists'
     | 'withheld'
@@ -115,6 +117,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
   return {
     logger,
     metrics,
+    tracing: createTracing(version),
     identity: { name: 'portico', title: 'Portico', version },
     store: createStore(gateway, { logger, metrics }),
     audit: gateway.audit && createAudit(gateway.audit, { version, logger, metrics, secrets: config.secrets }),

@@ -80,7 +80,7 @@ async function dispatchOnce(
     },
   });
   // Probe and handshake each have the start timeout.
-  const link = await withinTime(starting, server.config.startTimeoutMs * 2, signal);
+  const link = await waiting(exchange, () => withinTime(starting, server.config.startTimeoutMs * 2, signal));
   await link.present(client.caller, signal);
   requireMethod(call.request, exchange.view, link.peer);
   const isolation = server.isolationFor(link.peer);
@@ -121,6 +121,8 @@ async function dispatchOnce(
       link,
       tool: isolation === 'shared' ? undefined : target,
       listTtlMs: gateway.config.lists.ttlMs,
+      trace: exchange.record.trace,
+      onQueued: (waitedMs) => noteWait(exchange, waitedMs),
       paramHeaders: headersFor(target),
       ...(tools === undefined ? {} : { presentTool }),
       async refreshParamHeaders() {
@@ -130,6 +132,19 @@ async function dispatchOnce(
     },
     gateway.bridge,
   );
+}
+
+async function waiting<T>(exchange: Exchange, run: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  try {
+    return await run();
+  } finally {
+    noteWait(exchange, performance.now() - startedAt);
+  }
+}
+
+function noteWait({ record }: Exchange, waitedMs: number): void {
+  record.queueMs = (record.queueMs ?? 0) + waitedMs;
 }
 
 /** What the record needs to know of a request, in closed sets but for the target. */

@@ -16,6 +16,7 @@ import type { ClientIdentity } from '../servers/peer.ts';
 import type { Server } from '../servers/server.ts';
 import type { Auditor } from '../telemetry/audit/auditor.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { OpenListens } from './open-listens.ts';
 import type { OpenStreams } from './open-streams.ts';
 
@@ -42,6 +43,8 @@ export interface GatewayContext {
   /** Undefined where no record of calls is kept. */
   readonly auditor: Auditor | undefined;
   readonly logger: Logger;
+  /** Undefined where no OpenTelemetry SDK is loaded. */
+  readonly tracing: Tracing | undefined;
   /** Aborts when the gateway has drained: subscriptions end with their completion result. */
   readonly ending: AbortSignal;
   /** The context of this moment, for what outlives reloads: streams are judged by what holds now. */

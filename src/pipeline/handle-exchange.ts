@@ -12,6 +12,7 @@ import { handleModernRequest } from './modern-exchange.ts';
 import { noteFailure } from './note-failure.ts';
 import { onRecord } from './on-record.ts';
 import { handleSessionStream } from './session-stream.ts';
+import { beginTrace } from './traced-exchange.ts';
 
 /** Resolves when the answer has been decided; it never rejects. */
 export async function handleExchange(gateway: GatewayContext, exchange: Exchange): Promise<void> {
@@ -35,6 +36,7 @@ export async function handleExchange(gateway: GatewayContext, exchange: Exchange
 }
 
 function handleRequest(gateway: GatewayContext, exchange: Exchange, request: ClientRequest): Promise<void> {
+  beginTrace(gateway, exchange.record, request);
   return onRecord(gateway, exchange, request, () =>
     request.era === 'legacy'
       ? handleLegacyMessage(gateway, exchange, request)

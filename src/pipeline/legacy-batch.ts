@@ -23,6 +23,7 @@ import { onRecord } from './on-record.ts';
 import type { ClientAt } from './route-on-view.ts';
 import { type RoutedRequest, routeRequest } from './route-request.ts';
 import { answerHere, clientsOf, permit, runCall, serverOf } from './session-call.ts';
+import { beginTrace } from './traced-exchange.ts';
 import type { View } from './view.ts';
 import { withinLimits } from './within-limits.ts';
 
@@ -108,6 +109,7 @@ async function answerMember(
   };
   noteRequest(exchange, request, rest.view.sole?.server);
   const own = withOwnRecord(exchange);
+  beginTrace(gateway, own.record, request);
   try {
     await onRecord(gateway, own, request, async () => {
       if ('thrown' in routed) throw routed.thrown;
@@ -122,7 +124,10 @@ async function answerMember(
   } catch (thrown) {
     // One member's failure is its own answer; the others go on.
     const error = noteFailure(gateway.logger, exchange.record, thrown);
+    own.record.outcome = error.code;
     output.respond(request.idText, { error: errorObject(error, 'legacy') }, 200);
+  } finally {
+    own.record.trace?.end(own.record);
   }
 }
 

@@ -20,6 +20,7 @@ import { liveAccess } from './live-access.ts';
 import type { Permit } from './permit.ts';
 import { type ClientAt, notOnView } from './route-on-view.ts';
 import { type RequestToAll, type RequestToOne, routeRequest } from './route-request.ts';
+import { tracedStep } from './traced-exchange.ts';
 import { enterView, type View } from './view.ts';
 import { withinLimits } from './within-limits.ts';
 
@@ -40,7 +41,10 @@ export async function handleModernRequest(
   if (routed.to !== 'one') return answerAll(gateway, exchange, { routed, view, clientAt });
   noteRequest(exchange, routed.request, routed.member.server);
   const { server, access } = routed.member;
-  const permitted = { ...routed, ...authorize(exchange, access, routed) };
+  const permitted = {
+    ...routed,
+    ...tracedStep(exchange.record, 'access', () => authorize(exchange, access, routed)),
+  };
   const charged = { ...permitted, server };
   await withinLimits(gateway, exchange, charged, () => answerRequest(gateway, exchange, permitted, clientAt));
 }

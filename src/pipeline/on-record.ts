@@ -3,12 +3,10 @@
 import { GatewayError, toGatewayError } from '../errors.ts';
 import { type ClientRequest, headerValue } from '../protocol/client-message.ts';
 import { SESSION_HEADER } from '../protocol/request-headers.ts';
+import { traceIdOfRecord } from '../telemetry/exchange-record.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { isCall } from './within-limits.ts';
-
-/** W3C Trace Context, section 3.2. */
-const TRACE_PARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/;
 
 /** @throws GatewayError audit-unavailable; or what `run` throws */
 export async function onRecord(
@@ -34,7 +32,7 @@ export async function onRecord(
       caller: principal,
       address,
       sessionId: headerValue(headers, SESSION_HEADER),
-      traceId: traceIdOf(exchange),
+      traceId: traceIdOfRecord(record),
       arguments: params?.arguments,
       outcome,
       reason,
@@ -52,8 +50,4 @@ function outcomeOf(
     return { outcome: 'cancelled', reason: undefined };
   const error = toGatewayError(thrown);
   return { outcome: error.code, reason: error.details.reason };
-}
-
-function traceIdOf({ headers }: Exchange): string | undefined {
-  return TRACE_PARENT.exec(headerValue(headers, 'traceparent') ?? '')?.[1];
 }

@@ -20,6 +20,7 @@ import { noteFailure } from './note-failure.ts';
 import type { Permit } from './permit.ts';
 import { type ClientAt, notOnView } from './route-on-view.ts';
 import type { RoutedRequest } from './route-request.ts';
+import { tracedStep } from './traced-exchange.ts';
 import type { View } from './view.ts';
 
 /** What one call of a session, wherever it goes, has to do with. */
@@ -45,7 +46,8 @@ export function permit(exchange: Exchange, call: SessionRequest): PermittedReque
   const { routed } = call;
   if (routed.to !== 'one') return { ...call, request: routed.asked, hidden: routed.to === 'nobody' };
   noteRequest(exchange, routed.request, routed.member.server);
-  return { ...call, ...authorize(exchange, routed.member.access, routed) };
+  const { access } = routed.member;
+  return { ...call, ...tracedStep(exchange.record, 'access', () => authorize(exchange, access, routed)) };
 }
 
 /** The server that a request is for, if it is for one. */

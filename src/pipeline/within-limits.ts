@@ -10,6 +10,7 @@ import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import type { Permit } from './permit.ts';
 import { subjectOf } from './request-subject.ts';
+import { tracedStep } from './traced-exchange.ts';
 
 export interface ChargedRequest extends Permit {
   /** Undefined where it concerns several servers, or nobody knows which. */
@@ -27,7 +28,7 @@ export async function withinLimits<T>(
   charged: ChargedRequest,
   run: () => Promise<T>,
 ): Promise<T> {
-  const admission = await admit(gateway, exchange, charged);
+  const admission = await tracedStep(exchange.record, 'limit', () => admit(gateway, exchange, charged));
   try {
     return await run();
   } finally {

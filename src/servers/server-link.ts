@@ -61,6 +61,8 @@ export interface LinkCallOptions {
   /** A subscription of Portico's own: it does not keep the link from being idle. */
   readonly background?: boolean;
   onMessage?(message: ServerMessage): void;
+  /** The wait for a place among the calls in flight is over. */
+  onAdmitted?(): void;
 }
 
 /** A request of Portico's own, on behalf of clients that declare `clientCapabilities`, or of nobody. */
@@ -159,6 +161,7 @@ export class ServerLink {
         longLived: options.longLived ?? false,
         ...(options.paramHeaders === undefined ? {} : { paramHeaders: options.paramHeaders }),
         ...(options.caller === undefined ? {} : { caller: options.caller }),
+        onAdmitted: () => options.onAdmitted?.(),
         onMessage: (message) => {
           if (message.method === 'notifications/progress') deadline.extend();
           options.onMessage?.(message);

@@ -26,6 +26,8 @@ export interface UpstreamCall {
    * whatever arrives on its stream.
    */
   onMessage(message: ServerMessage): void;
+  /** It has its place among the calls in flight, and goes out now. */
+  onAdmitted?(): void;
 }
 
 export type ServerMessage = JsonRpcRequest | JsonRpcNotification;

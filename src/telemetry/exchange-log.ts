@@ -1,8 +1,7 @@
 // One line per exchange, from its record alone, so that no body, token, session id or query can be in it.
-import type { ExchangeRecord } from './exchange-record.ts';
+import { type ExchangeRecord, traceIdOfRecord } from './exchange-record.ts';
+import { loggableTarget } from './loggable-target.ts';
 import type { Logger } from './logger.ts';
-
-const MAX_TARGET_LENGTH = 200;
 
 /** @param suppressed lines like it that were left out before it */
 export function logExchange(logger: Logger, record: ExchangeRecord, suppressed = 0): void {
@@ -13,7 +12,7 @@ export function logExchange(logger: Logger, record: ExchangeRecord, suppressed =
     method: record.method,
     view: record.view,
     server: record.server,
-    target: record.target === undefined ? undefined : loggable(record.target),
+    target: record.target === undefined ? undefined : loggableTarget(record.target),
     version: record.protocolVersion,
     status: httpStatus,
     outcome,
@@ -21,16 +20,12 @@ export function logExchange(logger: Logger, record: ExchangeRecord, suppressed =
     rule: record.rule,
     suppressed: suppressed === 0 ? undefined : suppressed,
     ms: rounded(record.durationMs),
+    queueMs: rounded(record.queueMs),
     upstreamMs: rounded(record.upstreamMs),
+    traceId: traceIdOfRecord(record),
   };
   if (httpStatus !== undefined && httpStatus >= 500) logger.warn(line, 'exchange');
   else logger.info(line, 'exchange');
-}
-
-/** A URI may carry a key in its query; names of tools have none. */
-function loggable(target: string): string {
-  const [path = ''] = target.split(/[?#]/, 1);
-  return path.length > MAX_TARGET_LENGTH ? `${path.slice(0, MAX_TARGET_LENGTH)}...` : path;
 }
 
 function rounded(milliseconds: number | undefined): number | undefined {

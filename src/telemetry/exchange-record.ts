@@ -1,6 +1,9 @@
 // What is remembered of one exchange: filled in along the line, settled once at the last byte, then written as one
 // log line and counted. Never a body, a token, a session id or an argument.
 
+import type { TraceContext } from '../protocol/trace-context.ts';
+import { type ExchangeTrace, traceIdOf } from './exchange-trace.ts';
+
 export interface ExchangeRecord {
   readonly id: string;
   /** `performance.now()` when the request's headers had been read. */
@@ -26,11 +29,17 @@ export interface ExchangeRecord {
   isError: boolean | undefined;
   /** Of the JSON text of the answer; audit alone. */
   answerBytes: number | undefined;
+  /** The part of `upstreamMs` that the request waited: for its link to start, and for a place on it. */
+  queueMs: number | undefined;
   upstreamMs: number | undefined;
   /** From the headers to the last byte of the answer; set when the record is settled. */
   durationMs: number | undefined;
   /** Where a request came from that was refused at the edge; audit alone. */
   address: string | undefined;
+  /** The client's own words, for servers; only the trace id is written. */
+  traceContext: TraceContext | undefined;
+  /** Undefined until a request has been read, and where nobody traces anything. */
+  trace: ExchangeTrace | undefined;
 }
 
 export function newRecord(id: string, startedAt: number): ExchangeRecord {
@@ -50,8 +59,17 @@ export function newRecord(id: string, startedAt: number): ExchangeRecord {
     rule: undefined,
     isError: undefined,
     answerBytes: undefined,
+    queueMs: undefined,
     upstreamMs: undefined,
     durationMs: undefined,
     address: undefined,
+    traceContext: undefined,
+    trace: undefined,
   };
+}
+
+/** Undefined where it is no part of a trace. */
+export function traceIdOfRecord({ trace, traceContext }: ExchangeRecord): string | undefined {
+  if (trace !== undefined) return trace.traceId;
+  return traceContext && traceIdOf(traceContext);
 }

@@ -29,6 +29,7 @@ import {
   notificationHeaders,
   sessionHeaders,
   streamHeaders,
+  traceHeaders,
 } from './upstream-headers.ts';
 import { unavailable, wireReasonOf } from './upstream-http-error.ts';
 
@@ -123,6 +124,7 @@ class StreamableHttpTransport implements HttpTransport {
     const release = call.longLived ? undefined : await this.#life.slots.acquire(call.signal);
     try {
       if (this.#life.ended !== undefined) throw this.#life.ended;
+      call.onAdmitted?.();
       return await this.#exchange(call);
     } finally {
       release?.();
@@ -183,7 +185,7 @@ class StreamableHttpTransport implements HttpTransport {
       pending,
       headers: modern
         ? modernPostHeaders(this.#base, pending.request, call.paramHeaders ?? {})
-        : legacyPostHeaders(this.#base, leg),
+        : { ...legacyPostHeaders(this.#base, leg), ...traceHeaders(call.params) },
       use: call.longLived ? 'streams' : 'calls',
       caller: call.caller,
       resumeHeaders: modern ? undefined : (lastEventId) => streamHeaders(this.#base, this.#leg, lastEventId),

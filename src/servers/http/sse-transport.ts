@@ -15,7 +15,13 @@ import { Notices } from './notices.ts';
 import { readRefusal } from './refusal.ts';
 import { asServerMessage } from './server-message.ts';
 import { TransportLife } from './transport-life.ts';
-import { baseHeaders, type HeaderMap, legacyPostHeaders, streamHeaders } from './upstream-headers.ts';
+import {
+  baseHeaders,
+  type HeaderMap,
+  legacyPostHeaders,
+  streamHeaders,
+  traceHeaders,
+} from './upstream-headers.ts';
 import {
   statusFailure,
   UpstreamHttpError,
@@ -118,6 +124,7 @@ class SseTransport implements HttpTransport {
     const release = await this.#life.slots.acquire(call.signal);
     try {
       if (this.#life.ended !== undefined) throw this.#life.ended;
+      call.onAdmitted?.();
       return await this.#exchange(call);
     } finally {
       release();
@@ -247,7 +254,7 @@ class SseTransport implements HttpTransport {
   async #post(pending: PendingCall, caller: Caller | undefined, signal: AbortSignal): Promise<void> {
     const answer = await this.#messages.send({
       method: 'POST',
-      headers: this.#postHeaders(),
+      headers: { ...this.#postHeaders(), ...traceHeaders(pending.request.params) },
       body: messageBody(pending.request),
       use: 'calls',
       caller,

@@ -1,5 +1,5 @@
 // The headers of one request to a server, built from nothing: what the leg demands, and what the config adds for the
-// server. Nothing that a client sent ever reaches this place, so nothing of it can leak (F33, F52).
+// server. Of what a client sent only a trace context ever reaches this place, so nothing else of it can leak (F33, F52).
 import type { HttpServerConfig } from '../../config/config.ts';
 import { isModernVersion, META } from '../../protocol/era.ts';
 import type { JsonRpcNotification, JsonRpcRequest } from '../../protocol/json-rpc.ts';
@@ -13,6 +13,7 @@ import {
   standardHeaders,
   VERSION_HEADER,
 } from '../../protocol/request-headers.ts';
+import { readTraceContext } from '../../protocol/trace-context.ts';
 
 export type HeaderMap = Readonly<Record<string, string>>;
 
@@ -86,6 +87,7 @@ export function modernPostHeaders(base: HeaderMap, message: JsonRpcRequest, para
   const version = modernVersionOf(message.params);
   const headers: Record<string, string> = {
     ...postHeaders(base),
+    ...traceHeaders(message.params),
     ...standardHeaders(message.method, message.params),
     ...(version === undefined ? {} : { [VERSION_HEADER]: version }),
   };
@@ -102,6 +104,12 @@ export function modernPostHeaders(base: HeaderMap, message: JsonRpcRequest, para
  */
 export function legacyPostHeaders(base: HeaderMap, leg: LegacyLeg): HeaderMap {
   return { ...postHeaders(base), ...legHeaders(leg) };
+}
+
+/** The trace context of a request, as its `_meta` has it. */
+export function traceHeaders(params: JsonObject | undefined): HeaderMap {
+  const meta = params?._meta;
+  return isJsonObject(meta) ? { ...readTraceContext(meta) } : {};
 }
 
 /** For a notification: the modern revision wants its method mirrored too. */

@@ -164,6 +164,7 @@ export class StdioTransport implements ServerTransport {
     if (call.longLived) return this.#send(call);
     const release = await this.#slots.acquire(call.signal, call.caller?.key);
     try {
+      call.onAdmitted?.();
       return await this.#send(call);
     } finally {
       release();

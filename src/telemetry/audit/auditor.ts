@@ -83,6 +83,7 @@ export class Auditor {
       ...auditedArguments(call.arguments, { kept: this.#config.arguments, key: this.#config.key }),
       isError: record.isError,
       answerBytes: record.answerBytes,
+      queueMs: rounded(record.queueMs),
       upstreamMs: rounded(record.upstreamMs),
       totalMs: rounded(call.totalMs),
       traceId: call.traceId,

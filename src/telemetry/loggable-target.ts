@@ -1,0 +1,12 @@
+// What may be written of the thing that a request addresses.
+
+const MAX_LENGTH = 200;
+/** Of a URI: what stands before the host may be a password. */
+const USER_INFO = /^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i;
+
+/** A URI may carry a key in its userinfo, query or fragment; names of tools have none of these. */
+export function loggableTarget(target: string): string {
+  const [path = ''] = target.split(/[?#]/, 1);
+  const bare = path.replace(USER_INFO, '$1[redacted]@');
+  return bare.length > MAX_LENGTH ? `${bare.slice(0, MAX_LENGTH)}...` : bare;
+}
