@@ -100,6 +100,7 @@ async function findNamed(
       if (own === undefined || access.decide(kind, own).verdict === 'absent') return [];
       return [{ member, names: viewNames(server.slug, kind, names) }];
     });
+  await learn(gateway.lists, [kind], candidates, patience);
   const known = look();
   if (known.length > 0) return soleOf(known);
   await refreshAll(gateway.lists, kind, candidates, patience);
@@ -138,13 +139,11 @@ async function findResource(
       if (tableOf(candidate, 'resources')?.has(name)) return true;
       return [...(templates?.keys() ?? [])].some((template) => matchesTemplate(template, name));
     });
+  const lists = ['resources', 'templates'] as const;
+  await learn(gateway.lists, lists, candidates, patience);
   let owners = look();
   if (owners.length === 0) {
-    await Promise.all(
-      (['resources', 'templates'] as const).map((list) =>
-        refreshAll(gateway.lists, list, candidates, patience),
-      ),
-    );
+    await Promise.all(lists.map((list) => refreshAll(gateway.lists, list, candidates, patience)));
     owners = look();
   }
   return soleOf(owners.map(({ member }) => found(member)));
@@ -152,6 +151,26 @@ async function findResource(
 
 function candidatesOf({ view, clientAt }: RouteOptions): Candidate[] {
   return view.members.map((member) => ({ member, source: listSource(member.server, clientAt(member)) }));
+}
+
+/**
+ * Asks those of which nothing is known yet: what another one claims may be theirs, and would reach that one only because
+ * they have not been heard. One that cannot be asked claims nothing.
+ */
+async function learn(
+  lists: KnownLists,
+  kinds: readonly CatalogueKind[],
+  candidates: readonly Candidate[],
+  patience: ListPatience,
+): Promise<void> {
+  const unheard = kinds.flatMap((kind) =>
+    candidates
+      .filter(({ source }) => lists.peek(source, kind, patience.staleForMs) === undefined)
+      .map(({ source }) => lists.refresh(source, kind, patience)),
+  );
+  if (unheard.length === 0) return;
+  await Promise.allSettled(unheard);
+  patience.signal.throwIfAborted();
 }
 
 /** @throws GatewayError where none of the candidates could be asked, since any of them may have it */

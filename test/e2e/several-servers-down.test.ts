@@ -165,6 +165,24 @@ test('F29: a name that two servers claim is nobody’s, in lists and calls, and 
   await gateway.logged(({ name, servers }) => name === 'echo' && Array.isArray(servers));
 });
 
+test('F29: a name is given to no server before the others that it could be of have been heard', async (t) => {
+  const { gateway, at } = await startSeveral(t, {
+    servers: { a: 'modern', b: 'modern' },
+    configs: { a: { prefix: '' } },
+    prepare: ({ a }) => {
+      if (a !== undefined)
+        a.persona = { ...a.persona, toolPages: { '': { items: [tool('echo'), tool('b__echo')] } } };
+    },
+  });
+  await using client = new ModernClient(gateway.url);
+  // Only `a` is asked for its list; the second time it is known what `a` is.
+  for (const text of ['one', 'two']) assert.equal(await client.tool('echo', { text }), text);
+  assert.equal(at('b').requests('tools/list').length, 0);
+  const claimed = await client.ask('tools/call', { name: 'b__echo', arguments: { text: 'for b' } });
+  assert.deepEqual(claimed.error, { code: -32602, message: 'Unknown tool' });
+  assert.equal(at('a').requests('tools/call').length, 2);
+});
+
 test('F35: headers are checked against what the client said, and made anew for the server', async (t) => {
   const inputSchema = {
     type: 'object',
