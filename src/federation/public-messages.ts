@@ -85,7 +85,12 @@ export function publishQuestion(
 ): JsonObject | undefined {
   if (params === undefined) return undefined;
   const sign = (text: string) => `[${names.server}] ${text}`;
-  if (method === 'elicitation/create') return withText(params, 'message', sign);
+  // Without a message of its own nothing would say who asks.
+  if (method === 'elicitation/create') {
+    return typeof params.message === 'string'
+      ? withText(params, 'message', sign)
+      : { ...params, message: sign('').trim() };
+  }
   if (method !== 'sampling/createMessage') return params;
   const content = oneOrEach(contentChange(toPublicUri(names)));
   const published = withEach(params, 'messages', (message) => changeMember(message, 'content', content));

@@ -193,6 +193,8 @@ test('notifications, questions, answers and errors are mapped where a URI stands
   assert.equal(publishQuestion('sampling/createMessage', shared, VIEW)?.includeContext, 'none');
   const form = { message: 'Sure?', requestedSchema: {} };
   assert.deepEqual(publishQuestion('elicitation/create', form, VIEW), { ...form, message: '[docs] Sure?' });
+  const silent = { mode: 'form', requestedSchema: {} };
+  assert.deepEqual(publishQuestion('elicitation/create', silent, VIEW), { ...silent, message: '[docs]' });
   const answer = { role: 'assistant', content: { type: 'tool_result', content: [embedded(SEEN)] } };
   const mapped = { type: 'tool_result', content: [embedded(OWN)] };
   assert.deepEqual(ownAnswer(answer, VIEW), { role: 'assistant', content: mapped });
