@@ -70,10 +70,10 @@ export class LegacySession {
   /** The servers on which it may have a link of its own. */
   readonly servers = new Set<Server>();
   /**
-   * The servers of its view by slug, as far as its caller may use them; undefined where the view is one server's and
+   * The servers of its view by slug, as far as its caller may use them now; undefined where the view is one server's and
    * speaks its words. The newest request decides.
    */
-  viewServers: ReadonlySet<string> | undefined;
+  viewServers: Pick<ReadonlySet<string>, 'has'> | undefined;
   /** Aborts at the session's end, whatever ended it. */
   readonly ended = new AbortController();
   readonly #waiting: WaitingQuestions;
@@ -189,6 +189,8 @@ export class LegacySession {
 
   /** A message of a server, or of Portico itself, that names no call: the sole open call's stream, else the GET stream. */
   deliver(server: string | undefined, said: JsonRpcNotification): void {
+    // It may go on talking where its caller may not use it any more.
+    if (server !== undefined && this.viewServers?.has(server) === false) return;
     const names = server === undefined ? undefined : this.namesOf(server);
     const message = names === undefined ? said : publicMessage(said, names);
     if (message.method.endsWith('list_changed')) {

@@ -29,7 +29,7 @@ import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { handleBatch } from './legacy-batch.ts';
-import { liveAccess } from './live-access.ts';
+import { liveAccess, liveMember } from './live-access.ts';
 import type { ClientAt } from './route-on-view.ts';
 import { routeRequest } from './route-request.ts';
 import { answerHere, clientsOf, type PermittedRequest, permit, runCall, serverOf } from './session-call.ts';
@@ -91,7 +91,7 @@ async function sessionOf(
   if (id !== undefined) {
     const session = await gateway.sessions.find(id, principalKey(exchange.principal), exchange.view);
     if (session === undefined) throw new GatewayError('session-unknown');
-    session.viewServers = publicServersOf(view);
+    session.viewServers = publicServersOf(gateway, exchange, view);
     return session;
   }
   // Some hosted clients never send the id back; servers that keep nothing per session can serve them (F02).
@@ -132,7 +132,7 @@ async function openSession(
     },
     present,
   );
-  session.viewServers = publicServersOf(view);
+  session.viewServers = publicServersOf(gateway, exchange, view);
   record.protocolVersion = version;
   record.outcome = 'ok';
   reply.setHeader('Mcp-Session-Id', id);
@@ -242,9 +242,15 @@ function serversOf({ members }: View): Server[] {
   return members.map(({ server }) => server);
 }
 
-/** Undefined where the view speaks the words of its one server. */
-function publicServersOf(view: View): ReadonlySet<string> | undefined {
-  return view.sole === undefined ? new Set(serversOf(view).map(({ slug }) => slug)) : undefined;
+/** As rights are whenever it is asked; undefined where the view speaks the words of its one server. */
+function publicServersOf(
+  { current }: GatewayContext,
+  exchange: Exchange,
+  { sole }: View,
+): LegacySession['viewServers'] {
+  if (sole !== undefined) return undefined;
+  const memberNow = liveMember(current, exchange);
+  return { has: (server) => memberNow(server) !== undefined };
 }
 
 function primingId(stream: EventStream, session: LegacySession): string | undefined {

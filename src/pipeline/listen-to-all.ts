@@ -15,10 +15,11 @@ import { META } from '../protocol/era.ts';
 import type { StreamMessage } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../protocol/json-text.ts';
 import { LIST_CHANGES, type ListChange } from '../protocol/list-changes.ts';
+import type { Server } from '../servers/server.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { liveAccess } from './live-access.ts';
+import { liveAccess, liveMember } from './live-access.ts';
 import { type ClientAt, routeOnView } from './route-on-view.ts';
 import type { View, ViewMember } from './view.ts';
 
@@ -58,7 +59,8 @@ export async function listenToAll(
     stream.send({ jsonrpc: '2.0', method, params: { _meta } });
   });
   const kinds = honouredKinds(call.view, filter);
-  const stop = hearChanges(gateway, { ...call, principal }, kinds, changes);
+  const memberNow = liveMember(gateway.current, exchange);
+  const stop = hearChanges(gateway, { ...call, principal, memberNow }, kinds, changes);
   let listens: ResourceListen[] = [];
   try {
     listens = await startListens(gateway, exchange, { ...call, filter, signal, stream });
@@ -96,29 +98,30 @@ function honouredKinds({ members }: View, filter: JsonObject): ListChange[] {
   });
 }
 
+type MemberNow = ReturnType<typeof liveMember>;
+
 /** From the links that lists are served from, and from those of the client's own. */
 function hearChanges(
   { catalogue, bridge }: GatewayContext,
-  { view, clientAt, principal }: ListenToAll & { principal: string },
+  { view, clientAt, principal, memberNow }: ListenToAll & { principal: string; memberNow: MemberNow },
   kinds: readonly ListChange[],
   changes: CoalescedChanges,
 ): () => void {
-  const heardOf = (member: ViewMember | undefined, method: string) => {
+  const heardOf = ({ slug }: Server, method: string) => {
     const kind = kinds.find((each) => each.method === method);
-    if (kind !== undefined && member?.access.sees(kind.capability)) changes.note(method);
+    if (kind !== undefined && memberNow(slug)?.sees(kind.capability)) changes.note(method);
   };
   const stops = [
     catalogue.onListChanged((changed, method, person) => {
       if (person !== undefined && person !== principal) return;
-      const member = view.members.find(({ server }) => server.slug === changed.slug);
-      heardOf(member, method);
+      heardOf(changed, method);
     }),
     ...view.members.map((member) => {
       const { server } = member;
       const client = clientAt(member);
       const declared = crossedCapabilities(client.capabilities, server.config.client);
       const owner = linkOwner(server, principalLinkKey(client, declared));
-      return bridge.hubs.listen(owner, ({ method }) => heardOf(member, method));
+      return bridge.hubs.listen(owner, ({ method }) => heardOf(server, method));
     }),
   ];
   return () => {

@@ -2,21 +2,34 @@
 // changes. A call keeps the rights that it began with.
 import { NO_ACCESS_AT_ALL, type ServerAccess } from '../access/server-access.ts';
 import { GatewayError } from '../errors.ts';
-import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { enterView } from './view.ts';
+import { enterView, type View, type Visitor } from './view.ts';
 
-export function liveAccess(gateway: GatewayContext, exchange: Exchange): ServerAccess {
+type Current = GatewayContext['current'];
+
+/** The view as the config of the moment has it; undefined while it is none for this caller. */
+export function liveView(current: Current, { view: name, principal }: Visitor): () => View | undefined {
   let asked: GatewayContext | undefined;
-  let access = NO_ACCESS_AT_ALL;
-  const now = () => {
-    const current = gateway.current();
-    if (current !== asked) {
-      asked = current;
-      access = accessBy(current, exchange);
+  let view: View | undefined;
+  return () => {
+    const gateway = current();
+    if (gateway !== asked) {
+      asked = gateway;
+      view = viewIn(gateway, { view: name, principal });
     }
-    return access;
+    return view;
   };
+}
+
+/** What the caller may do at one server of the view; undefined where it is none of theirs. */
+export function liveMember(current: Current, visitor: Visitor): (server: string) => ServerAccess | undefined {
+  const view = liveView(current, visitor);
+  return (slug) => view()?.members.find(({ server }) => server.slug === slug)?.access;
+}
+
+export function liveAccess({ current }: Pick<GatewayContext, 'current'>, visitor: Visitor): ServerAccess {
+  const view = liveView(current, visitor);
+  const now = () => view()?.access ?? NO_ACCESS_AT_ALL;
   return {
     get enforced() {
       return now().enforced;
@@ -37,11 +50,11 @@ export function liveAccess(gateway: GatewayContext, exchange: Exchange): ServerA
   };
 }
 
-function accessBy(gateway: GatewayContext, exchange: Exchange): ServerAccess {
+function viewIn(gateway: GatewayContext, visitor: Visitor): View | undefined {
   try {
-    return enterView(gateway, exchange).access;
+    return enterView(gateway, visitor);
   } catch (thrown) {
-    if (thrown instanceof GatewayError && thrown.code === 'view-unknown') return NO_ACCESS_AT_ALL;
+    if (thrown instanceof GatewayError && thrown.code === 'view-unknown') return undefined;
     throw thrown;
   }
 }

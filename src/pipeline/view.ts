@@ -22,8 +22,11 @@ export interface View {
   readonly access: ServerAccess;
 }
 
+/** Who addresses which view. */
+export type Visitor = Pick<Exchange, 'view' | 'principal'>;
+
 /** @throws GatewayError view-unknown, also where the caller may use nothing of it */
-export function enterView(gateway: GatewayContext, { view, principal }: Exchange): View {
+export function enterView(gateway: GatewayContext, { view, principal }: Visitor): View {
   const toolset = toolsetOf(gateway, view);
   const servers = toolset === undefined ? serversOf(gateway, view) : serversIn(gateway, toolset);
   const members = servers

@@ -132,3 +132,46 @@ test('F24: nobody hears of a server that they may not use', async (t) => {
   assert.equal((await stream.message())?.method, 'notifications/tools/list_changed');
   stream.abort();
 });
+
+const BOTH = { all: { allow: ['old', 'new'] } };
+const ONE = { one: { allow: ['new'] } };
+
+test('F24: who may not use a server any more hears nothing of it on a stream that stays open', async (t) => {
+  const { gateway, libraries } = await start(t);
+  await gateway.reload({ gateway: { access: accessOf(BOTH), limits: [] } });
+  const secret = 'file:///srv/secret/plan.txt';
+  await using session = await openSession(gateway.url, keyOf('ann'));
+  await session.tool('old__read_book');
+  const held = await session.listen();
+  await using ann = new ModernClient(gateway.url, keyOf('ann'));
+  await ann.ask('tools/list');
+  const notifications = {
+    toolsListChanged: true,
+    promptsListChanged: true,
+    resourceSubscriptions: [`old+${secret}`, `new+${secret}`],
+  };
+  const listen = await ann.start('subscriptions/listen', { notifications }).answer;
+  assert.equal((await listen.message())?.method, 'notifications/subscriptions/acknowledged');
+  await gateway.reload({ gateway: { access: accessOf(ONE) } });
+  const kinds = ['tools', 'prompts', 'resources'].map((kind) => `notifications/${kind}/list_changed`);
+  const told = async (stream: typeof held, count: number) => {
+    const methods: unknown[] = [];
+    while (methods.length < count) methods.push((await stream.message())?.method);
+    return methods.sort();
+  };
+  assert.deepEqual(await told(held, 3), kinds.toSorted(), 'that rights have changed may be known');
+  assert.deepEqual(await told(listen, 2), kinds.slice(0, 2).sort());
+  libraries.old.announce('notifications/message', { level: 'error', data: 'of old' });
+  libraries.old.announce('notifications/resources/updated', { uri: secret });
+  libraries.old.announce('notifications/prompts/list_changed');
+  libraries.new.announce('notifications/resources/updated', { uri: secret });
+  libraries.new.announce('notifications/tools/list_changed');
+  const heard = [await listen.message(), await listen.message()];
+  assert.deepEqual(
+    heard.map((message) => message?.params?.uri ?? message?.method).sort(),
+    [`new+${secret}`, 'notifications/tools/list_changed'].sort(),
+  );
+  assert.equal((await held.message())?.method, 'notifications/tools/list_changed');
+  listen.abort();
+  held.abort();
+});
