@@ -52,7 +52,7 @@ export interface Gateway {
   hurry(): void;
 }
 
-/** BRIDGE.md, B. */
+/** Long enough for a session's client to open its stream; a question that nobody can hear should not hang. */
 const QUESTION_PATIENCE_MS = 5_000;
 /** For calls that have just failed to tell their clients, each by its id. */
 const LAST_WORDS_MS = 1_000;
@@ -119,7 +119,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     return listening ? { ready: true } : { ready: false, reason: 'starting' };
   }
 
-  /** Readiness red, keep accepting for a while, stop accepting, let calls finish, end the rest (DESIGN 8). */
+  /** Readiness red, keep accepting for a while, stop accepting, let calls finish, end the rest. */
   async function drain(): Promise<void> {
     const { delayMs, graceMs } = editions.current.config.gateway.drain;
     if (listening) await pause(delayMs, hurrying.signal);

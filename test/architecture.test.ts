@@ -35,6 +35,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['state'],
   undici: ['servers'],
   pino: ['telemetry'],
+  '@opentelemetry/api': ['telemetry'],
   'prom-client': ['telemetry'],
   yaml: ['config'],
 };

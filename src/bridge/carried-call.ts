@@ -63,7 +63,7 @@ export interface CallToCarry {
    * all of it, as it is.
    */
   presentTool?(tool: JsonObject): JsonObject | undefined;
-  /** Reads the tool's schema again and makes the headers anew: a server refused those that we had (BRIDGE.md). */
+  /** Reads the tool's schema again and makes the headers anew: a server refused those that we had. */
   refreshParamHeaders?(): Promise<ParamHeaderValues | undefined>;
   /** The call as its legacy session knows it. */
   readonly sessionCall: SessionCall | undefined;
@@ -135,7 +135,7 @@ export class CarriedCall {
 
   /**
    * The client reads too slowly. On its session's own link its server waits for it; on any other
-   * somebody else would have to, and the reply's own bound ends what is read too slowly (DESIGN 5).
+   * somebody else would have to, and the reply's own bound ends what is read too slowly.
    */
   #holdBack(slow: Promise<void>): void {
     const { client, link, server } = this.call;

@@ -24,7 +24,7 @@ import { tracedStep } from './traced-exchange.ts';
 import { enterView, type View } from './view.ts';
 import { withinLimits } from './within-limits.ts';
 
-/** How long a modern client's status is held back for the server's first message (BRIDGE.md). */
+/** How long a modern client's status is held back for the server's first message. */
 const HOLD_MS = 5_000;
 
 export async function handleModernRequest(

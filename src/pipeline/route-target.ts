@@ -1,4 +1,4 @@
-// From a name to the thing itself: a name that is in no table is never forwarded, on no view (DESIGN 2.4).
+// From a name to the thing itself: a name that is in no table is never forwarded, on no view.
 import { GatewayError } from '../errors.ts';
 import type { ToolShape } from '../federation/tool-shape.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';

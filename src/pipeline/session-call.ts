@@ -55,7 +55,7 @@ export function serverOf({ routed }: SessionRequest): Server | undefined {
   return routed.to === 'one' ? routed.member.server : undefined;
 }
 
-/** The call goes on when the client's connection breaks; only its own word cancels it (DESIGN 4, "Disconnect"). */
+/** The call goes on when the client's connection breaks; only its own word cancels it. */
 export async function runCall(
   gateway: GatewayContext,
   exchange: Exchange,

@@ -2,6 +2,7 @@
 import { type ExchangeRecord, traceIdOfRecord } from './exchange-record.ts';
 import { loggableTarget } from './loggable-target.ts';
 import type { Logger } from './logger.ts';
+import { roundedMs } from './rounded-ms.ts';
 
 /** @param suppressed lines like it that were left out before it */
 export function logExchange(logger: Logger, record: ExchangeRecord, suppressed = 0): void {
@@ -19,15 +20,11 @@ export function logExchange(logger: Logger, record: ExchangeRecord, suppressed =
     reason: record.reason,
     rule: record.rule,
     suppressed: suppressed === 0 ? undefined : suppressed,
-    ms: rounded(record.durationMs),
-    queueMs: rounded(record.queueMs),
-    upstreamMs: rounded(record.upstreamMs),
+    ms: roundedMs(record.durationMs),
+    queueMs: roundedMs(record.queueMs),
+    upstreamMs: roundedMs(record.upstreamMs),
     traceId: traceIdOfRecord(record),
   };
   if (httpStatus !== undefined && httpStatus >= 500) logger.warn(line, 'exchange');
   else logger.info(line, 'exchange');
-}
-
-function rounded(milliseconds: number | undefined): number | undefined {
-  return milliseconds === undefined ? undefined : Math.round(milliseconds * 100) / 100;
 }

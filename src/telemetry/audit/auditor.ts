@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { AuditConfig } from '../../config/audit-config.ts';
 import type { JsonValue } from '../../protocol/json-text.ts';
 import type { ExchangeRecord } from '../exchange-record.ts';
+import { roundedMs } from '../rounded-ms.ts';
 import { type AuditLog, stamp } from './audit-log.ts';
 import { auditedArguments } from './audited-arguments.ts';
 
@@ -83,9 +84,9 @@ export class Auditor {
       ...auditedArguments(call.arguments, { kept: this.#config.arguments, key: this.#config.key }),
       isError: record.isError,
       answerBytes: record.answerBytes,
-      queueMs: rounded(record.queueMs),
-      upstreamMs: rounded(record.upstreamMs),
-      totalMs: rounded(call.totalMs),
+      queueMs: roundedMs(record.queueMs),
+      upstreamMs: roundedMs(record.upstreamMs),
+      totalMs: roundedMs(call.totalMs),
       traceId: call.traceId,
       session: call.sessionId === undefined ? undefined : hashOf(call.sessionId),
     });
@@ -148,8 +149,4 @@ function text(value: unknown): string | undefined {
 
 function hashOf(sessionId: string): string {
   return createHash('sha256').update(sessionId).digest('base64url').slice(0, 22);
-}
-
-function rounded(milliseconds: number | undefined): number | undefined {
-  return milliseconds === undefined ? undefined : Math.round(milliseconds * 100) / 100;
 }
