@@ -5,6 +5,7 @@ import { GatewayError } from '../errors.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import { LIST_CHANGES } from '../protocol/list-changes.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { awaitBackoff } from './await-backoff.ts';
 import { Connector, type ConnectorOptions, type LinkTerms } from './connector.ts';
 import { type Caller, isPersonal } from './credentials/caller.ts';
 import { answerFixedRoots } from './fixed-roots.ts';
@@ -15,13 +16,12 @@ import { probeEra } from './probe-era.ts';
 import type { ProcessPlaces } from './process-places.ts';
 import { ServerLink } from './server-link.ts';
 import { ServerStats } from './server-stats.ts';
+import { type SharedListener, SharedListeners } from './shared-listeners.ts';
 import { type Backoff, OwnerBackoffs, StartBackoff } from './start-backoff.ts';
 import type { GroupUsages } from './stdio/group-usage.ts';
 import type { ServerMessage } from './transport.ts';
 import { WarmLinks } from './warm-links.ts';
 
-/** A start that is due this soon is worth waiting for; one further off is refused at once. */
-const WORTH_WAITING_MS = 1_000;
 const CATALOGUE_KEY = 'catalogue';
 const MAX_UNUSABLE_TOOLS = 500;
 const REOPEN_AFTER_MS = 250;
@@ -33,15 +33,6 @@ export interface OwnLinkRequest extends LinkTerms, LinkHold {
   /** Whose failures hold up whose starts: the principal. */
   readonly owner: string;
   onUnsolicited?(message: ServerMessage, link: ServerLink): void;
-}
-
-/** `person` is whose the link is, where it is not everyone's. */
-type SharedListener = (message: ServerMessage, link: ServerLink, person: string | undefined) => void;
-
-/** Hears what is said on catalogue links: on all of them, or on those of everyone and of one person. */
-interface Listening {
-  readonly listener: SharedListener;
-  readonly to: 'all' | { readonly person: string | undefined };
 }
 
 export interface ServerOptions extends ConnectorOptions {
@@ -62,7 +53,7 @@ export class Server {
   /** Of the link that lists come from, and of the server as such. */
   readonly #backoff = new StartBackoff();
   readonly #ownerBackoffs = new OwnerBackoffs();
-  readonly #listeners = new Set<Listening>();
+  readonly #listeners = new SharedListeners();
   #peer: Peer | undefined;
   #lastError: string | undefined;
   /** Why the last start failed, if it was for a credential. */
@@ -173,17 +164,12 @@ export class Server {
    * to stop.
    */
   onSharedMessage(listener: SharedListener, person?: string): () => void {
-    return this.#listen({ listener, to: { person } });
+    return this.#listeners.add(listener, { person });
   }
 
   /** The same of every catalogue link, whoever it belongs to: for what is kept of links. */
   onCatalogueMessage(listener: SharedListener): () => void {
-    return this.#listen({ listener, to: 'all' });
-  }
-
-  #listen(listening: Listening): () => void {
-    this.#listeners.add(listening);
-    return () => this.#listeners.delete(listening);
+    return this.#listeners.add(listener, 'all');
   }
 
   /** Who may share a link to this server, once its era is known. */
@@ -370,9 +356,7 @@ export class Server {
       void link.respond(message.id, { error: { code: -32601, message: 'No client feature is shared here' } });
       return;
     }
-    for (const { listener, to } of this.#listeners) {
-      if (to === 'all' || person === undefined || to.person === person) listener(message, link, person);
-    }
+    this.#listeners.tell(message, link, person);
   }
 
   #linkEnded(link: ServerLink, reason: string, backoff: Backoff): void {
@@ -396,30 +380,6 @@ export class Server {
 
 function isCredentialRefusal(thrown: unknown): thrown is GatewayError {
   return thrown instanceof GatewayError && thrown.code === 'credential-refused';
-}
-
-async function awaitBackoff(
-  backoff: Backoff,
-  signal: AbortSignal,
-  refusal: GatewayError | undefined,
-): Promise<void> {
-  for (;;) {
-    const remainingMs = backoff.remainingMs(performance.now());
-    if (remainingMs === 0) return;
-    if (remainingMs > WORTH_WAITING_MS) {
-      if (refusal !== undefined) {
-        const { reason } = refusal.details;
-        const hint = { retryAfterMs: Math.ceil(remainingMs), ...(reason === undefined ? {} : { reason }) };
-        throw new GatewayError('credential-refused', { ...hint, cause: refusal.cause });
-      }
-      throw new GatewayError('server-unavailable', {
-        reason: 'backing-off',
-        text: 'The server failed to start; it is tried again shortly',
-        data: { retryAfterMs: Math.ceil(remainingMs) },
-      });
-    }
-    await delay(remainingMs, undefined, { signal }).catch(() => signal.throwIfAborted());
-  }
 }
 
 /** Words for the operator: reason and cause, never for a client. */
