@@ -1,19 +1,16 @@
 // Traces as an operator has them: the example of docs/tracing.md preloaded into Portico's own process, between clients
 // and servers of both eras, with a collector at its other end.
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { type FaultyHttpServer, startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import { type GatewayProcess, startGateway } from '../support/gateway-process.ts';
 import type { Members } from '../support/raw-client.ts';
 import { ModernClient, openSession } from '../support/raw-session.ts';
-import { type CollectedSpan, startTraceCollector, type TraceCollector } from '../support/trace-collector.ts';
+import type { CollectedSpan, TraceCollector } from '../support/trace-collector.ts';
+import { preloadTracing } from '../support/trace-preload.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const STDIO_SERVER = join(ROOT, 'test/support/faulty-stdio-server.ts');
+const STDIO_SERVER = fileURLToPath(new URL('../support/faulty-stdio-server.ts', import.meta.url));
 const PARENT_SPAN = 'b7ad6b7169203331';
 /** Each call of a test is in a trace of its own, by which its spans are found. */
 let lastTrace = 0;
@@ -30,16 +27,8 @@ interface Traced {
   readonly upstream: FaultyHttpServer;
 }
 
-/** `tracing.mjs` stands in a folder of its own with the SDK beside it, as docs/tracing.md has it. */
 async function startTraced(t: TestContext): Promise<Traced> {
-  const folder = await mkdtemp(join(tmpdir(), 'portico-tracing-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  const document = await readFile(join(ROOT, 'docs/tracing.md'), 'utf8');
-  const [, example] = /```js\n(.*?)```/s.exec(document) ?? [];
-  await writeFile(join(folder, 'tracing.mjs'), example ?? '');
-  const collector = await startTraceCollector();
-  t.after(() => collector[Symbol.asyncDispose]());
+  const { collector, env } = await preloadTracing(t);
   const upstream = await startFaultyHttpServer({ era: 'modern' });
   t.after(() => upstream.close());
   const gateway = await startGateway({
@@ -50,10 +39,7 @@ async function startTraced(t: TestContext): Promise<Traced> {
       },
       gateway: { limits: [{ name: 'fair', key: 'principal', max: 1_000, window: '1m' }] },
     },
-    env: {
-      NODE_OPTIONS: `--import=${pathToFileURL(join(folder, 'tracing.mjs'))}`,
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    },
+    env,
   });
   t.after(() => gateway.stop());
   return { collector, gateway, upstream };
