@@ -34,6 +34,8 @@ export interface SessionCall {
   readonly controller: AbortController;
   /** The server may ask the client something while this runs (tools/call, prompts/get, resources/read). */
   readonly mayAsk: boolean;
+  /** The slug of the server that it is for; undefined where it is for all of a view. */
+  readonly server: string | undefined;
   /** The server's own id of the task whose result this call waits for. */
   task?: string;
   /** The clock of the call at the server, once it has been sent. */
@@ -135,14 +137,13 @@ export class LegacySession {
     return this.viewServers === undefined ? undefined : viewNames(server);
   }
 
-  startCall(idText: string, mayAsk: boolean, stream: EventStream): SessionCall {
+  startCall({ idText, ...more }: Pick<SessionCall, 'idText' | 'stream' | 'mayAsk' | 'server'>): SessionCall {
     const controller = new AbortController();
     // A cancellation may spell the same id otherwise.
     const call: SessionCall = {
       idText: readId(readJson(idText))?.idText ?? idText,
-      stream,
+      ...more,
       controller,
-      mayAsk,
     };
     if (this.ended.signal.aborted) controller.abort(this.ended.signal.reason);
     this.#calls.add(call);
@@ -187,7 +188,10 @@ export class LegacySession {
     call?.controller.abort(new ClientCancelled(reason ?? 'cancelled by the client'));
   }
 
-  /** A message of a server, or of Portico itself, that names no call: the sole open call's stream, else the GET stream. */
+  /**
+   * A message of a server, or of Portico itself, that names no call: the stream of the sole open call there, else the
+   * GET stream.
+   */
   deliver(server: string | undefined, said: JsonRpcNotification): void {
     // It may go on talking where its caller may not use it any more.
     if (server !== undefined && this.viewServers?.has(server) === false) return;
@@ -200,9 +204,9 @@ export class LegacySession {
     }
     // Progress that its wire ties to no call carries a token of ours, which means nothing to the client (F22).
     if (message.method === 'notifications/progress') return;
-    const sole = this.#calls.size === 1 ? [...this.#calls][0] : undefined;
-    const stream =
-      message.method === 'notifications/message' && sole !== undefined ? sole.stream : this.#standalone;
+    const [sole, ...others] = this.#callsAt(server);
+    const isOfCall = message.method === 'notifications/message' && others.length === 0;
+    const stream = (isOfCall ? sole?.stream : undefined) ?? this.#standalone;
     void stream.send(message);
   }
 
@@ -212,7 +216,7 @@ export class LegacySession {
 
   /**
    * A server's request to the client, under an id of ours, on the stream that it belongs to: that of the call which
-   * its wire names, else of the one that waits for its task, else of the only call that may ask, else an open GET
+   * its wire names, else of the one that waits for its task, else of that server's only call that may ask, else an open GET
    * stream. Without any, it waits for a while.
    *
    * @param refuse tells the server that its question will not be answered, and why
@@ -239,13 +243,17 @@ export class LegacySession {
     void stream.send({ ...question.request, id });
   }
 
-  #streamFor({ task }: ServerQuestion): EventStream | undefined {
-    const waiting = task === undefined ? undefined : [...this.#calls].find((call) => call.task === task);
+  #streamFor({ task, server }: ServerQuestion): EventStream | undefined {
+    const calls = this.#callsAt(server);
+    const waiting = task === undefined ? undefined : calls.find((call) => call.task === task);
     if (waiting?.stream.carriesEvents) return waiting.stream;
-    const askers = [...this.#calls].filter(({ mayAsk }) => mayAsk);
-    const [sole] = askers.length === 1 ? askers : [];
-    if (sole?.stream.carriesEvents) return sole.stream;
+    const [sole, ...others] = calls.filter(({ mayAsk }) => mayAsk);
+    if (others.length === 0 && sole?.stream.carriesEvents) return sole.stream;
     return this.#standalone.attached ? this.#standalone : undefined;
+  }
+
+  #callsAt(server: string | undefined): SessionCall[] {
+    return [...this.#calls].filter((call) => call.server === server);
   }
 
   /** A call, or a stream, came or went. */

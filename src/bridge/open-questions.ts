@@ -1,6 +1,6 @@
 // Requests that servers have sent to one session's client: each goes out under an id of ours, and its answer goes
 // back, once, to the link that asked.
-
+import { isDeepStrictEqual } from 'node:util';
 import {
   isSameId,
   type JsonRpcErrorObject,
@@ -8,7 +8,7 @@ import {
   type JsonRpcOutcome,
   type JsonRpcRequest,
 } from '../protocol/json-rpc.ts';
-import type { JsonObject } from '../protocol/json-text.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../protocol/json-text.ts';
 import type { CallOutput } from './call-output.ts';
 
 export interface QuestionOrigin {
@@ -18,6 +18,8 @@ export interface QuestionOrigin {
 /** A request of a server as the client is to see it, but for its id. */
 export interface ServerQuestion {
   readonly request: JsonRpcRequest;
+  /** The slug of the server that asks. */
+  readonly server: string;
   /** The task of the server that it belongs to, by the server's own id. */
   readonly task?: string | undefined;
   /** The client's result as the server is to have it. */
@@ -30,6 +32,8 @@ interface OpenQuestion {
   /** Where the client saw it, and is told if it is withdrawn. */
   readonly stream: CallOutput;
   readonly readResult: ServerQuestion['readResult'];
+  /** What the server wants to hear of progress under. */
+  readonly progressToken: JsonValue | undefined;
 }
 
 export class OpenQuestions {
@@ -38,12 +42,17 @@ export class OpenQuestions {
 
   /** Remembers the question and mints the id that the client is to see. */
   open(
-    { request, readResult }: Pick<ServerQuestion, 'readResult'> & { request: Pick<JsonRpcRequest, 'id'> },
+    {
+      request,
+      readResult,
+    }: Pick<ServerQuestion, 'readResult'> & { request: Pick<JsonRpcRequest, 'id' | 'params'> },
     origin: QuestionOrigin,
     stream: CallOutput,
   ): JsonRpcId {
     const id = this.#next++;
-    this.#open.set(id, { upstreamId: request.id, origin, stream, readResult });
+    const meta = request.params?._meta;
+    const progressToken = isJsonObject(meta) ? meta.progressToken : undefined;
+    this.#open.set(id, { upstreamId: request.id, origin, stream, readResult, progressToken });
     return id;
   }
 
@@ -73,9 +82,12 @@ export class OpenQuestions {
     for (const id of [...this.#open.keys()]) this.answer(id, { error });
   }
 
-  /** Whether an answer is owed to `origin`. */
-  has(origin: QuestionOrigin): boolean {
-    return [...this.#open.values()].some((question) => question.origin === origin);
+  /** Whether `origin` waits for an answer, and wants to hear of progress under that token. */
+  wantsProgress(origin: QuestionOrigin, progressToken: JsonValue | undefined): boolean {
+    if (progressToken === undefined) return false;
+    return [...this.#open.values()].some(
+      (question) => question.origin === origin && isDeepStrictEqual(question.progressToken, progressToken),
+    );
   }
 
   get size(): number {

@@ -39,7 +39,7 @@ export function relayToSession(
 
 /**
  * A notification of the client: about its own calls it is heeded here, the rest is for the session's own links. On a
- * view of several servers, who is told of progress is who waits for an answer.
+ * view of several servers, who is told of progress is who waits for an answer and gave its token.
  */
 export function relayClientNotification(
   session: LegacySession,
@@ -64,8 +64,8 @@ function relayToServer(session: LegacySession, { method, params }: ClientNotific
   if (link?.peer.era !== 'legacy' || (isRoots && server.config.client.roots !== 'allow')) return;
   const isOneOfSeveral = session.viewServers !== undefined;
   if (isOneOfSeveral && !isRoots) {
-    const waits = session.questions.has(link);
-    if (method !== 'notifications/progress' || !waits) return;
+    const isWanted = session.questions.wantsProgress(link, params?.progressToken);
+    if (method !== 'notifications/progress' || !isWanted) return;
   }
   // Should it not arrive, the server is down or refuses us, which the next request shows.
   const opened = params === undefined ? {} : { params: session.tasksOf(server.slug).opened(params) };
@@ -101,6 +101,7 @@ function relayQuestion(
   const known = tasks.toClient(params === undefined ? question : { ...question, params });
   const told = {
     request: names === undefined ? known : publicMessage(known, names),
+    server: server.slug,
     task: relatedTask(question),
     readResult(result: JsonObject) {
       const own = names === undefined ? result : ownAnswer(result, names);

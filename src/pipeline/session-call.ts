@@ -63,7 +63,12 @@ export async function runCall(
 ): Promise<void> {
   const { request, session, stream } = running;
   const output = running.output ?? stream;
-  const sessionCall = session.startCall(request.idText, isParkable(request.method), stream);
+  const sessionCall = session.startCall({
+    idText: request.idText,
+    mayAsk: isParkable(request.method),
+    stream,
+    server: serverOf(running)?.slug,
+  });
   try {
     await perform(gateway, exchange, { ...running, output, sessionCall });
   } catch (thrown) {

@@ -8,6 +8,7 @@ import type { Members, Message } from '../support/raw-client.ts';
 import { ModernClient, openSession, textOf } from '../support/raw-session.ts';
 import { startSeveral } from '../support/several-servers.ts';
 import { startGateway } from '../support/start-gateway.ts';
+import { faultyConfig } from '../support/stdio-rig.ts';
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 const FORM = { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: {} } };
@@ -57,6 +58,36 @@ test('F23: a question to a legacy client says which server asks, and its answer 
   const { response } = await sampled.whole();
   const heard = (JSON.parse(textOf(response)) as Members).content as Members;
   assert.deepEqual(heard.input, { uri: 'file:///a', other: 'b+file:///a' });
+});
+
+test('F23: what a child asks, logs and is told is of its own call, whatever runs at the others', async (t) => {
+  const gateway = await startGateway({
+    servers: ['a', 'b'].map((slug) => faultyConfig(['--era=legacy'], { slug, name: slug })),
+  });
+  t.after(() => gateway.close());
+  await using session = await openSession(gateway.url, { capabilities: { elicitation: {} } });
+  const asks = (slug: string) => {
+    const params = { ...FORM, _meta: { progressToken: `of ${slug}` } };
+    const args = { method: 'elicitation/create', params, busy: true };
+    return session.start('tools/call', { name: `${slug}__ask`, arguments: args }).answer;
+  };
+  const [atA, atB] = await Promise.all([asks('a'), asks('b')]);
+  const [ofA, ofB] = [await atA.message(), await atB.message()];
+  assert.deepEqual([ofA?.params?.message, ofB?.params?.message], ['[a] Sure?', '[b] Sure?']);
+  await session.notify('notifications/progress', { progressToken: 'of b', progress: 1 });
+  for (const [answer, question] of [
+    [atB, ofB],
+    [atA, ofA],
+  ] as const) {
+    await session.respond(question?.id, { result: { action: 'decline' } });
+    const { before } = await answer.whole();
+    assert.ok(before.some(({ method }) => method === 'notifications/message'));
+  }
+  const heardBy = async (slug: string) =>
+    (JSON.parse(await session.tool(`${slug}__received`)) as Message[])
+      .filter(({ method }) => method === 'notifications/progress')
+      .map(({ params }) => params?.progressToken);
+  assert.deepEqual([await heardBy('a'), await heardBy('b')], [[], ['of b']]);
 });
 
 test('F23: a question to a modern client says which server asks, in either era of server', async (t) => {
