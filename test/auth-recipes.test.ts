@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
-import { createAccessPolicy } from '../src/access/access-policy.ts';
-import { type Authenticator, createAuthenticator } from '../src/access/authenticator.ts';
-import type { SignInAttempt } from '../src/access/bearer-token.ts';
+import { createAccessPolicy } from '../src/access/rules/access-policy.ts';
+import { type Authenticator, createAuthenticator } from '../src/access/sign-in/authenticator.ts';
+import type { SignInAttempt } from '../src/access/sign-in/bearer-token.ts';
 import { NO_ACCESS } from '../src/config/access-config.ts';
 import type { Config } from '../src/config/config.ts';
 import { GatewayError } from '../src/errors.ts';

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '../servers/credentials/caller.ts';
 import { CallerToken } from '../servers/credentials/caller-token.ts';
-import { API_KEY_ISSUER } from './api-keys.ts';
-import { readBearerToken } from './bearer-token.ts';
 import { ANONYMOUS, type Principal, principalKey } from './principal.ts';
+import { API_KEY_ISSUER } from './sign-in/api-keys.ts';
+import { readBearerToken } from './sign-in/bearer-token.ts';
 
 /** @param authorization gives the Authorization headers of the principal's request, for as long as its exchange runs */
 export function callerOf(principal: Principal, authorization: () => readonly string[] | undefined): Caller {

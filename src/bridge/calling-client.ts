@@ -1,9 +1,9 @@
 // The client of one call, as the bridge needs to know it, whichever era it speaks.
-import type { ServerAccess } from '../access/server-access.ts';
+import type { ServerAccess } from '../access/rules/server-access.ts';
 import type { Era } from '../protocol/era.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import type { Caller } from '../servers/credentials/caller.ts';
-import type { LegacySession } from './legacy-session.ts';
+import type { LegacySession } from './sessions/legacy-session.ts';
 
 export interface CallingClient {
   readonly era: Era;

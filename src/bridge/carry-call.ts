@@ -7,13 +7,13 @@ import { isParkable } from '../protocol/methods.ts';
 import { fixedRoots } from '../servers/fixed-roots.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import { type BridgeState, type CallToCarry, CarriedCall } from './carried-call.ts';
-import { carryFixedRoots } from './carry-fixed-roots.ts';
-import { carrySubscription } from './carry-subscription.ts';
 import { sessionLinkKey } from './choose-link.ts';
-import { carryWithRounds } from './input-rounds.ts';
-import { carryLegacyListen } from './legacy-listen.ts';
-import { carryParkable } from './parkable-call.ts';
-import { relayToSession } from './session-messages.ts';
+import { carryFixedRoots } from './crossings/carry-fixed-roots.ts';
+import { carryWithRounds } from './crossings/input-rounds.ts';
+import { carryLegacyListen } from './listening/legacy-listen.ts';
+import { carryParkable } from './parking/parkable-call.ts';
+import { carrySubscription } from './sessions/carry-subscription.ts';
+import { relayToSession } from './sessions/session-messages.ts';
 
 /**
  * Resolves when the answer has been handed to the output.

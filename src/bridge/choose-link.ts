@@ -7,7 +7,7 @@ import type { ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import type { CallingClient } from './calling-client.ts';
 import { declaredCapabilities, normalCapabilities } from './client-features.ts';
-import type { LegacySession } from './legacy-session.ts';
+import type { LegacySession } from './sessions/legacy-session.ts';
 
 export interface LinkChooser {
   /** A message of a session's own link that its wire ties to no call. */

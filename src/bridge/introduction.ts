@@ -1,7 +1,7 @@
 // How Portico introduces one server to a client: the result of `initialize` for a legacy client, of `server/discover`
 // for a modern one. Only what really works through us is advertised (F31).
-import type { ServerAccess } from '../access/server-access.ts';
-import { TARGET_KINDS } from '../access/target-pattern.ts';
+import type { ServerAccess } from '../access/rules/server-access.ts';
+import { TARGET_KINDS } from '../access/rules/target-pattern.ts';
 import {
   type Era,
   LATEST_LEGACY_VERSION,

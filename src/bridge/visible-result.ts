@@ -1,6 +1,6 @@
 // What a caller may see of a server's answer: entries of lists by the same decision that gates their use, values of a
 // completion by the URIs that they lead to. A page may come out empty and keeps its cursor.
-import type { ServerAccess } from '../access/server-access.ts';
+import type { ServerAccess } from '../access/rules/server-access.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import { INVALID_PARAMS } from '../protocol/error-codes.ts';
 import type { JsonRpcErrorObject } from '../protocol/json-rpc.ts';

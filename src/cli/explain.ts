@@ -1,9 +1,9 @@
 // `portico explain`: what a caller sees, and for one thing, which rule decides. It asks nobody: neither issuers nor
 // servers, so it speaks of rules and not of what servers have.
-import { type AccessPolicy, createAccessPolicy } from '../access/access-policy.ts';
-import type { DescribedClause, NamedThing, ServerAccess } from '../access/server-access.ts';
-import { callerOfClaims, callerOfToken, NoCaller, type StatedCaller } from '../access/stated-caller.ts';
-import { readTarget, splitTarget } from '../access/target-pattern.ts';
+import { type AccessPolicy, createAccessPolicy } from '../access/rules/access-policy.ts';
+import type { DescribedClause, NamedThing, ServerAccess } from '../access/rules/server-access.ts';
+import { callerOfClaims, callerOfToken, NoCaller, type StatedCaller } from '../access/rules/stated-caller.ts';
+import { readTarget, splitTarget } from '../access/rules/target-pattern.ts';
 import type { Config } from '../config/config.ts';
 import { readSmallFile } from '../config/small-file.ts';
 import { ShapeFindings } from '../federation/shape-findings.ts';

@@ -1,7 +1,8 @@
 // A config checked whole, as every command needs it: by its own rules, and by those of what is built upon it.
-import { judgeAccess } from '../access/judge-access.ts';
-import { judgeLimits } from '../access/judge-limits.ts';
-import { judgeToolsets } from '../access/judge-toolsets.ts';
+
+import { judgeLimits } from '../access/limits/judge-limits.ts';
+import { judgeAccess } from '../access/rules/judge-access.ts';
+import { judgeToolsets } from '../access/rules/judge-toolsets.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
 import { judgeContainment } from '../servers/stdio/judge-containment.ts';
 

@@ -1,7 +1,7 @@
 // One server's tools as clients are to see them: which exist, under which names and in which words. It stands before
 // any access rule and is the same for everybody; rules, limits and logs go on with the server's own names.
 import { isDeepStrictEqual } from 'node:util';
-import { Glob } from '../access/glob.ts';
+import { Glob } from '../access/rules/glob.ts';
 import type { ServerConfig } from '../config/config.ts';
 import type { ToolOverride } from '../config/shape-config.ts';
 import type { PinnedTools } from '../config/tool-lock.ts';

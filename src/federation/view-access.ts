@@ -1,7 +1,7 @@
 // What a caller may do on a view of several servers, in the view's words: each thing is judged at the server that it
 // belongs to.
-import type { Decision, NamedThing, ServerAccess } from '../access/server-access.ts';
-import type { TargetKind } from '../access/target-pattern.ts';
+import type { Decision, NamedThing, ServerAccess } from '../access/rules/server-access.ts';
+import type { TargetKind } from '../access/rules/target-pattern.ts';
 import { isEverywhere, ownUri } from './public-uris.ts';
 
 export class ViewAccess implements ServerAccess {

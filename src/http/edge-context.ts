@@ -1,6 +1,6 @@
 // What the HTTP edge remembers of a request between its steps, on Fastify's request as `edge`.
 import type { FastifyRequest } from 'fastify';
-import type { Arrival } from '../access/limit.ts';
+import type { Arrival } from '../access/limits/limit.ts';
 import type { OriginVerdict } from '../access/origin-policy.ts';
 import { ANONYMOUS, type Principal } from '../access/principal.ts';
 import { type ExchangeRecord, newRecord } from '../telemetry/exchange-record.ts';

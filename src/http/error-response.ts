@@ -1,5 +1,5 @@
 // From a failure to what a client is told: status, headers, JSON. Pure, and the only place that does it.
-import type { ChallengeKind } from '../access/bearer-challenge.ts';
+import type { ChallengeKind } from '../access/sign-in/bearer-challenge.ts';
 import { errorObject, FAILURES, failureFor, type GatewayError } from '../errors.ts';
 import type { Era } from '../protocol/era.ts';
 import { writeJson } from '../protocol/json-text.ts';

@@ -2,7 +2,7 @@
 // counts in this process first, so that a flood costs no round trip; then, where there are several replicas, for all.
 import rateLimit, { type RateLimitOptions } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Arrival } from '../access/limit.ts';
+import type { Arrival } from '../access/limits/limit.ts';
 import type { LimitConfig } from '../config/limits-config.ts';
 import { GatewayError } from '../errors.ts';
 

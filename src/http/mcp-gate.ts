@@ -1,8 +1,8 @@
 // What a request to an MCP endpoint has to pass before any of its body is read, in order.
 import type { FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify';
-import type { SignInAttempt } from '../access/bearer-token.ts';
 import { ANONYMOUS } from '../access/principal.ts';
-import { isViewName } from '../access/resource-identifiers.ts';
+import type { SignInAttempt } from '../access/sign-in/bearer-token.ts';
+import { isViewName } from '../access/sign-in/resource-identifiers.ts';
 import { GatewayError } from '../errors.ts';
 import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
 import { VERSION_HEADER } from '../protocol/request-headers.ts';

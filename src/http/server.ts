@@ -1,7 +1,7 @@
 // The public listener: what MCP clients connect to.
 import { randomUUID } from 'node:crypto';
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { splitPublicUrl } from '../access/resource-identifiers.ts';
+import { splitPublicUrl } from '../access/sign-in/resource-identifiers.ts';
 import { type FailureCode, GatewayError } from '../errors.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { eraOfHeader, headerValue } from '../protocol/client-message.ts';

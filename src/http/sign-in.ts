@@ -1,8 +1,9 @@
 // What the HTTP edge needs of authentication: who is calling, and how to say that nobody is.
-import type { Challenge } from '../access/bearer-challenge.ts';
-import type { SignInAttempt } from '../access/bearer-token.ts';
+
 import type { Principal } from '../access/principal.ts';
-import type { ResourceMetadata } from '../access/resource-metadata.ts';
+import type { Challenge } from '../access/sign-in/bearer-challenge.ts';
+import type { SignInAttempt } from '../access/sign-in/bearer-token.ts';
+import type { ResourceMetadata } from '../access/sign-in/resource-metadata.ts';
 import type { ChallengeFor } from './error-response.ts';
 
 export interface SignIn {

@@ -1,8 +1,8 @@
 // The Protected Resource Metadata documents (RFC 9728), one a view: open to all, since this is where a client that
 // cannot sign in yet learns how. Says the same of views that do not exist.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { isViewName, METADATA_PATH } from '../access/resource-identifiers.ts';
-import type { ResourceMetadata } from '../access/resource-metadata.ts';
+import { isViewName, METADATA_PATH } from '../access/sign-in/resource-identifiers.ts';
+import type { ResourceMetadata } from '../access/sign-in/resource-metadata.ts';
 import { type OpenDocumentOptions, registerOpenDocument } from './open-document.ts';
 
 export interface WellKnownRoutesOptions extends OpenDocumentOptions {

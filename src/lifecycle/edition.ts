@@ -1,11 +1,11 @@
 // What lives as long as one config, made whole before anything of it is used. Whatever the config before it made, and
 // would be made the same again, is taken over: servers keep their links, tokens their place in the cache.
 import { isDeepStrictEqual } from 'node:util';
-import { createAccessPolicy } from '../access/access-policy.ts';
-import { type Authenticator, createAuthenticator } from '../access/authenticator.ts';
 import { IdentityKeys } from '../access/identity-keys.ts';
-import { Limits } from '../access/limits.ts';
-import { Toolset } from '../access/toolset-access.ts';
+import { Limits } from '../access/limits/limits.ts';
+import { createAccessPolicy } from '../access/rules/access-policy.ts';
+import { Toolset } from '../access/rules/toolset-access.ts';
+import { type Authenticator, createAuthenticator } from '../access/sign-in/authenticator.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { ToolShapes } from '../federation/tool-shapes.ts';
 import type { EdgeSettings } from '../http/edge-parts.ts';

@@ -1,12 +1,13 @@
 // What lives as long as the process: everything that a reload must not lose, such as sessions, parked calls, counters.
-import type { KeyFetchOutcome } from '../access/issuer-keys.ts';
-import type { LimitDecision } from '../access/limits.ts';
-import { LegacySessions } from '../bridge/legacy-sessions.ts';
-import { LinkHubs } from '../bridge/link-hub.ts';
-import { LogLanes } from '../bridge/log-lane.ts';
-import { ParkedCalls } from '../bridge/parked-calls.ts';
-import { RetryPasses } from '../bridge/retry-passes.ts';
-import { SealedState } from '../bridge/sealed-state.ts';
+
+import type { LimitDecision } from '../access/limits/limits.ts';
+import type { KeyFetchOutcome } from '../access/sign-in/issuer-keys.ts';
+import { LinkHubs } from '../bridge/listening/link-hub.ts';
+import { LogLanes } from '../bridge/listening/log-lane.ts';
+import { ParkedCalls } from '../bridge/parking/parked-calls.ts';
+import { RetryPasses } from '../bridge/parking/retry-passes.ts';
+import { SealedState } from '../bridge/seals/sealed-state.ts';
+import { LegacySessions } from '../bridge/sessions/legacy-sessions.ts';
 import type { AuditConfig } from '../config/audit-config.ts';
 import type { Config, GatewayConfig } from '../config/config.ts';
 import { KnownLists } from '../federation/known-lists.ts';

@@ -3,7 +3,7 @@
 import type { Onlooker } from '../bridge/choose-link.ts';
 import { publicCapabilities } from '../bridge/introduction.ts';
 import { peerForClient } from '../bridge/peer-for-client.ts';
-import { setLogLevel } from '../bridge/session-log-level.ts';
+import { setLogLevel } from '../bridge/sessions/session-log-level.ts';
 import { GatewayError } from '../errors.ts';
 import {
   composedCapabilities,

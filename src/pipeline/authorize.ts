@@ -1,6 +1,6 @@
 // Whether the caller may do what a request asks: allowed, needs scope, refused by a condition, or absent. Hidden and
 // absent are one from here on: the line goes on as it would for a name that nobody has.
-import type { Decision, ServerAccess } from '../access/server-access.ts';
+import type { Decision, ServerAccess } from '../access/rules/server-access.ts';
 import { GatewayError } from '../errors.ts';
 import { accessAt } from '../federation/view-access.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';

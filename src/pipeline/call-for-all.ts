@@ -1,5 +1,5 @@
 // A request that concerns every server of a view.
-import type { LegacySession } from '../bridge/legacy-session.ts';
+import type { LegacySession } from '../bridge/sessions/legacy-session.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import type { ClientAt } from './route-on-view.ts';
 import type { View } from './view.ts';

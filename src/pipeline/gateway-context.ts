@@ -1,12 +1,12 @@
 // What the line needs of the gateway that it runs in. One context is one config: each exchange takes the current one at
 // its start and keeps it to its end, whatever is reloaded meanwhile.
 
-import type { AccessPolicy } from '../access/access-policy.ts';
-import type { Limits } from '../access/limits.ts';
-import type { Toolset } from '../access/toolset-access.ts';
+import type { Limits } from '../access/limits/limits.ts';
+import type { AccessPolicy } from '../access/rules/access-policy.ts';
+import type { Toolset } from '../access/rules/toolset-access.ts';
 import type { BridgeState } from '../bridge/carried-call.ts';
-import type { LegacySessions } from '../bridge/legacy-sessions.ts';
-import type { RetryPasses } from '../bridge/retry-passes.ts';
+import type { RetryPasses } from '../bridge/parking/retry-passes.ts';
+import type { LegacySessions } from '../bridge/sessions/legacy-sessions.ts';
 import type { GatewayConfig } from '../config/config.ts';
 import type { KnownLists } from '../federation/known-lists.ts';
 import type { ServerCatalogue } from '../federation/server-catalogue.ts';

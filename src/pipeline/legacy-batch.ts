@@ -1,9 +1,9 @@
 // Arrays of JSON-RPC messages, which one revision had: split, bounded, and each member answered on the one stream.
 import type { CallOutput } from '../bridge/call-output.ts';
-import { heardSink } from '../bridge/heard-messages.ts';
-import type { LegacySession } from '../bridge/legacy-session.ts';
-import { relayClientNotification } from '../bridge/session-messages.ts';
-import type { EventStream } from '../bridge/session-streams.ts';
+import { heardSink } from '../bridge/listening/heard-messages.ts';
+import type { LegacySession } from '../bridge/sessions/legacy-session.ts';
+import { relayClientNotification } from '../bridge/sessions/session-messages.ts';
+import type { EventStream } from '../bridge/sessions/session-streams.ts';
 import { errorObject, GatewayError } from '../errors.ts';
 import {
   type ClientBatch,

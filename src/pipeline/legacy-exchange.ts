@@ -3,13 +3,13 @@ import { principalKey } from '../access/principal.ts';
 import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
 import type { Onlooker } from '../bridge/choose-link.ts';
-import { heardOutput, heardSink } from '../bridge/heard-messages.ts';
 import { initializeResult, negotiateVersion } from '../bridge/introduction.ts';
-import type { LegacySession } from '../bridge/legacy-session.ts';
+import { heardOutput, heardSink } from '../bridge/listening/heard-messages.ts';
 import { peerForClient } from '../bridge/peer-for-client.ts';
 import { publicOutput } from '../bridge/public-output.ts';
-import { relayClientNotification } from '../bridge/session-messages.ts';
-import type { EventStream } from '../bridge/session-streams.ts';
+import type { LegacySession } from '../bridge/sessions/legacy-session.ts';
+import { relayClientNotification } from '../bridge/sessions/session-messages.ts';
+import type { EventStream } from '../bridge/sessions/session-streams.ts';
 import { GatewayError } from '../errors.ts';
 import {
   type ClientBatch,

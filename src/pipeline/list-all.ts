@@ -1,6 +1,6 @@
 // A list of all servers of a view: fetched side by side, crossed to the client's era, less what the caller may not see,
 // under public names. One page: servers are read to their ends.
-import { toolsForLegacyClient } from '../bridge/legacy-client.ts';
+import { toolsForLegacyClient } from '../bridge/crossings/legacy-client.ts';
 import { listSource } from '../bridge/list-source.ts';
 import { visibleOf } from '../bridge/visible-result.ts';
 import { GatewayError } from '../errors.ts';

@@ -1,6 +1,6 @@
 // The rights of one caller on one view as they are whenever they are asked for: for what stays open while the config
 // changes. A call keeps the rights that it began with.
-import { NO_ACCESS_AT_ALL, type ServerAccess } from '../access/server-access.ts';
+import { NO_ACCESS_AT_ALL, type ServerAccess } from '../access/rules/server-access.ts';
 import { GatewayError } from '../errors.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { enterView, type View, type Visitor } from './view.ts';

@@ -2,8 +2,8 @@
 import { principalKey } from '../access/principal.ts';
 import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
-import { heardOutput } from '../bridge/heard-messages.ts';
 import { discoverResult } from '../bridge/introduction.ts';
+import { heardOutput } from '../bridge/listening/heard-messages.ts';
 import { peerForClient } from '../bridge/peer-for-client.ts';
 import { publicOutput } from '../bridge/public-output.ts';
 import { GatewayError } from '../errors.ts';

@@ -1,7 +1,7 @@
 // The open subscriptions of modern clients, and what Portico itself has to say on them: that lists may have changed
 // because the config did, and that a subscription is over because the servers of its view are others now.
 import type { CallOutput } from '../bridge/call-output.ts';
-import { announcedChange } from '../bridge/heard-messages.ts';
+import { announcedChange } from '../bridge/listening/heard-messages.ts';
 import { META } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../protocol/json-text.ts';
 import { LIST_CHANGES } from '../protocol/list-changes.ts';

@@ -1,6 +1,6 @@
 // How many event streams each caller holds open that belong to no call: subscriptions, and GET streams of sessions.
 // One costs little; a caller that opens them without end would cost all others their place.
-import { InFlight } from '../access/in-flight.ts';
+import { InFlight } from '../access/limits/in-flight.ts';
 import { GatewayError } from '../errors.ts';
 
 const RETRY_AFTER_MS = 10_000;

@@ -2,9 +2,9 @@
 import { principalKey } from '../access/principal.ts';
 import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
-import { ClientCancelled, type LegacySession, type SessionCall } from '../bridge/legacy-session.ts';
 import { publicOutput } from '../bridge/public-output.ts';
-import type { EventStream } from '../bridge/session-streams.ts';
+import { ClientCancelled, type LegacySession, type SessionCall } from '../bridge/sessions/legacy-session.ts';
+import type { EventStream } from '../bridge/sessions/session-streams.ts';
 import { errorObject, GatewayError } from '../errors.ts';
 import type { LegacyRequest } from '../protocol/client-message.ts';
 import type { JsonRpcOutcome } from '../protocol/json-rpc.ts';

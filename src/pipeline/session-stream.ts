@@ -1,9 +1,9 @@
 // GET and DELETE on an MCP endpoint: the stream of a legacy session for what belongs to no call, the resumption of a
 // broken one, and the session's end. The modern revision has none of them.
 import { principalKey } from '../access/principal.ts';
-import type { ServerAccess } from '../access/server-access.ts';
-import { heardSink } from '../bridge/heard-messages.ts';
-import type { LegacySession } from '../bridge/legacy-session.ts';
+import type { ServerAccess } from '../access/rules/server-access.ts';
+import { heardSink } from '../bridge/listening/heard-messages.ts';
+import type { LegacySession } from '../bridge/sessions/legacy-session.ts';
 import { GatewayError } from '../errors.ts';
 import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
 import { SUPPORTED_VERSIONS } from '../protocol/era.ts';

@@ -1,6 +1,6 @@
 // What a client addresses: one server under its own names, or several as one, under public names.
-import type { ServerAccess } from '../access/server-access.ts';
-import type { Toolset } from '../access/toolset-access.ts';
+import type { ServerAccess } from '../access/rules/server-access.ts';
+import type { Toolset } from '../access/rules/toolset-access.ts';
 import { GatewayError } from '../errors.ts';
 import { ViewAccess } from '../federation/view-access.ts';
 import type { Server } from '../servers/server.ts';

@@ -1,8 +1,8 @@
 // The limit step: a request takes from every limit that concerns it before anything is done for it, and counts among
 // those that run until it is over.
 
-import type { LimitedRequest } from '../access/limit.ts';
-import type { Admission } from '../access/limits.ts';
+import type { LimitedRequest } from '../access/limits/limit.ts';
+import type { Admission } from '../access/limits/limits.ts';
 import { principalKey } from '../access/principal.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import type { Server } from '../servers/server.ts';

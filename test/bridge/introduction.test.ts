@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OPEN_ACCESS, type ServerAccess } from '../../src/access/server-access.ts';
+import { OPEN_ACCESS, type ServerAccess } from '../../src/access/rules/server-access.ts';
 import {
   discoverResult,
   initializeResult,

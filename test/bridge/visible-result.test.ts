@@ -1,9 +1,9 @@
 // What is left of a server's answer for a caller: entries that it may see, values that lead somewhere.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAccessPolicy } from '../../src/access/access-policy.ts';
 import { ANONYMOUS } from '../../src/access/principal.ts';
-import { OPEN_ACCESS, type ServerAccess } from '../../src/access/server-access.ts';
+import { createAccessPolicy } from '../../src/access/rules/access-policy.ts';
+import { OPEN_ACCESS, type ServerAccess } from '../../src/access/rules/server-access.ts';
 import { visibleResult } from '../../src/bridge/visible-result.ts';
 import type { ClientRequest } from '../../src/protocol/client-message.ts';
 import type { JsonObject } from '../../src/protocol/json-text.ts';

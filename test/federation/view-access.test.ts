@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OPEN_ACCESS } from '../../src/access/server-access.ts';
+import { OPEN_ACCESS } from '../../src/access/rules/server-access.ts';
 import { ViewAccess } from '../../src/federation/view-access.ts';
 
 const access = new ViewAccess(new Map([['a', OPEN_ACCESS]]), false);

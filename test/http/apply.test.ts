@@ -1,8 +1,8 @@
 // What of the public listener changes while it listens, for requests that come from then on.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SignInAttempt } from '../../src/access/bearer-token.ts';
 import { ANONYMOUS } from '../../src/access/principal.ts';
+import type { SignInAttempt } from '../../src/access/sign-in/bearer-token.ts';
 import type { LimitConfig } from '../../src/config/limits-config.ts';
 import { GatewayError } from '../../src/errors.ts';
 import type { SignIn } from '../../src/http/sign-in.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { request as openRequest } from 'node:http';
 import { test } from 'node:test';
-import type { Arrival } from '../../src/access/limit.ts';
+import type { Arrival } from '../../src/access/limits/limit.ts';
 import { GatewayError } from '../../src/errors.ts';
-import { limitConfig } from '../access/limits-rig.ts';
+import { limitConfig } from '../access/limits/limits-rig.ts';
 import { post, startEdge } from './edge.ts';
 
 const GUARD = limitConfig({ name: 'guard', key: ['ip'], max: 2 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Challenge } from '../../src/access/bearer-challenge.ts';
-import type { SignInAttempt } from '../../src/access/bearer-token.ts';
 import { ANONYMOUS, type Principal } from '../../src/access/principal.ts';
+import type { Challenge } from '../../src/access/sign-in/bearer-challenge.ts';
+import type { SignInAttempt } from '../../src/access/sign-in/bearer-token.ts';
 import { GatewayError } from '../../src/errors.ts';
 import type { SignIn } from '../../src/http/sign-in.ts';
 import { post, startEdge } from './edge.ts';

@@ -1,7 +1,7 @@
 // The Protected Resource Metadata documents (RFC 9728), on a real socket.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type RigOptions, startRig } from '../access/sign-in-rig.ts';
+import { type RigOptions, startRig } from '../access/sign-in/sign-in-rig.ts';
 import { startEdge } from './edge.ts';
 import { head, RawClient } from './raw-client.ts';
 

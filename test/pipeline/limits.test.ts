@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import type { GatewayConfig, Isolation } from '../../src/config/config.ts';
 import type { LimitConfig } from '../../src/config/limits-config.ts';
-import { limitConfig } from '../access/limits-rig.ts';
+import { limitConfig } from '../access/limits/limits-rig.ts';
 import { eventually } from '../support/eventually.ts';
 import { legacyHttpBehind } from '../support/legacy-http.ts';
 import { type Message, RawClient } from '../support/raw-client.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
-import { limitConfig } from '../access/limits-rig.ts';
+import { limitConfig } from '../access/limits/limits-rig.ts';
 import { eventually } from '../support/eventually.ts';
 import { ModernClient, openSession, type RawSession } from '../support/raw-session.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';

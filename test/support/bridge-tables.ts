@@ -1,10 +1,10 @@
 // Looks into the bridge of every gateway of this process: what it holds of calls, questions and subscriptions. For tests
 // that assert that all of it is let go.
 
-import type { LegacySession } from '../../src/bridge/legacy-session.ts';
-import { LegacySessions } from '../../src/bridge/legacy-sessions.ts';
-import { type LinkHub, LinkHubs } from '../../src/bridge/link-hub.ts';
-import { ParkedCalls } from '../../src/bridge/parked-calls.ts';
+import { type LinkHub, LinkHubs } from '../../src/bridge/listening/link-hub.ts';
+import { ParkedCalls } from '../../src/bridge/parking/parked-calls.ts';
+import type { LegacySession } from '../../src/bridge/sessions/legacy-session.ts';
+import { LegacySessions } from '../../src/bridge/sessions/legacy-sessions.ts';
 
 export interface BridgeTables {
   /** What is held now, by table; every number is 0 when nothing is left. */

@@ -1,7 +1,7 @@
 // A call that may be parked, with a scripted link below and recorded exchanges above. Ends with the test.
 import type { TestContext } from 'node:test';
-import type { AttachedExchange, ParkedCall } from '../../src/bridge/parked-call.ts';
-import { ParkedCalls, type ParkedLimits } from '../../src/bridge/parked-calls.ts';
+import type { AttachedExchange, ParkedCall } from '../../src/bridge/parking/parked-call.ts';
+import { ParkedCalls, type ParkedLimits } from '../../src/bridge/parking/parked-calls.ts';
 import type { JsonRpcId, JsonRpcOutcome } from '../../src/protocol/json-rpc.ts';
 import type { JsonObject } from '../../src/protocol/json-text.ts';
 import type { ServerMessage } from '../../src/servers/transport.ts';

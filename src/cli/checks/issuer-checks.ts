@@ -1,8 +1,8 @@
 // Issuers of tokens: their metadata, their keys, and the endpoint that knows their opaque tokens.
-import { Introspection } from '../../access/introspection.ts';
-import { discoverJwksUri } from '../../access/issuer-metadata.ts';
-import { readKeySet } from '../../access/key-set.ts';
-import { resourceIdentifiers } from '../../access/resource-identifiers.ts';
+import { Introspection } from '../../access/sign-in/introspection.ts';
+import { discoverJwksUri } from '../../access/sign-in/issuer-metadata.ts';
+import { readKeySet } from '../../access/sign-in/key-set.ts';
+import { resourceIdentifiers } from '../../access/sign-in/resource-identifiers.ts';
 import type { IssuerConfig } from '../../config/auth-config.ts';
 import { GatewayError } from '../../errors.ts';
 import { createFetchJson, type FetchJson } from '../../servers/http/fetch-json.ts';

@@ -1,0 +1,206 @@
+// What one caller may do at one server, by the rules that concern the caller. Pure: rules and principal in, decision
+// out; the same for lists, calls and events.
+import type { JsonObject } from '../../protocol/json-text.ts';
+import type { Principal } from '../principal.ts';
+import type { ConditionFacts, Verdict } from './condition.ts';
+import type { Rule, StepUp } from './rules.ts';
+import type {
+  AccessDescription,
+  CallFacts,
+  DecidedBy,
+  Decision,
+  DescribedClause,
+  NamedThing,
+  ServerAccess,
+} from './server-access.ts';
+import {
+  type AccessTarget,
+  readTarget,
+  readTemplate,
+  TARGET_KINDS,
+  type TargetKind,
+  type TargetPattern,
+} from './target-pattern.ts';
+
+export interface Caller {
+  readonly principal: Principal;
+  /** Scopes, and those that they imply. */
+  readonly scopes: ReadonlySet<string>;
+  /** The rules that concern the caller. */
+  readonly rules: readonly Rule[];
+  readonly stepUps: readonly StepUp[];
+  readonly heldScopes: readonly string[];
+  /** Names the policy, the rules that concern the caller, and the scopes. */
+  readonly rights: string;
+}
+
+/** A target of a rule, with the rule. */
+interface Clause {
+  readonly rule: Rule;
+  readonly pattern: TargetPattern;
+}
+
+/** What rules say of one kind of thing at one server. */
+interface Clauses {
+  readonly allows: readonly Clause[];
+  readonly denies: readonly Clause[];
+  readonly stepUps: readonly StepUp[];
+  /** Those that the caller lacks scopes for. */
+  readonly missing: readonly StepUp[];
+}
+
+export class RuledAccess implements ServerAccess {
+  readonly enforced = true;
+  readonly whole: boolean;
+  readonly rights: string;
+  readonly heldScopes: readonly string[];
+  readonly #server: string;
+  readonly #caller: Caller;
+  readonly #annotationsOf: (tool: string) => JsonObject;
+  readonly #all: Clauses;
+  readonly #byKind: Readonly<Record<TargetKind, Clauses>>;
+
+  /** @param annotationsOf annotations of a tool as the operator has them */
+  constructor(server: string, caller: Caller, annotationsOf: (tool: string) => JsonObject) {
+    this.#server = server;
+    this.#caller = caller;
+    this.#annotationsOf = annotationsOf;
+    this.rights = caller.rights;
+    this.heldScopes = caller.heldScopes;
+    this.#all = clausesOf(caller, server);
+    this.#byKind = {
+      tools: clausesOf(caller, server, 'tools'),
+      prompts: clausesOf(caller, server, 'prompts'),
+      resources: clausesOf(caller, server, 'resources'),
+    };
+    const { allows, denies, missing } = this.#all;
+    this.whole =
+      denies.length === 0 &&
+      missing.length === 0 &&
+      allows.some(({ rule, pattern }) => rule.condition === undefined && pattern.kind === undefined);
+  }
+
+  sees(kind?: TargetKind): boolean {
+    const kinds = kind === undefined ? TARGET_KINDS : [kind];
+    return kinds.some((each) => {
+      const { allows, denies } = this.#byKind[each];
+      return allows.some(
+        (allow) => !denies.some((deny) => hides(deny) && deny.pattern.outweighs(allow.pattern)),
+      );
+    });
+  }
+
+  decide(kind: TargetKind, name: string, call?: CallFacts): Decision {
+    const target = readTarget(kind, name);
+    if (target === undefined) return { verdict: 'absent' };
+    const { allows, denies } = this.#byKind[kind];
+    const refusing = denies.filter(({ pattern }) => pattern.refuses(target));
+    const hiding = refusing.find(hides);
+    if (hiding !== undefined) return { verdict: 'absent', ...by(hiding) };
+    const granting = allows.filter(({ pattern }) => pattern.grants(target));
+    const granted = granting.find(({ rule }) => rule.condition === undefined) ?? granting[0];
+    if (granted === undefined) return { verdict: 'absent' };
+    if (call === undefined) return { verdict: 'allowed', ...by(granted) };
+    return this.#decideCall({ target, refusing, granting }, this.#facts(kind, name, call));
+  }
+
+  listsTemplate(template: string): boolean {
+    const target = readTemplate(template);
+    if (target === undefined) return false;
+    const { allows, denies } = this.#byKind.resources;
+    if (denies.some((deny) => hides(deny) && deny.pattern.refusesAll(target))) return false;
+    return allows.some(({ pattern }) => pattern.couldGrant(target));
+  }
+
+  describe(about?: NamedThing): AccessDescription {
+    if (about === undefined) return description(this.#all);
+    const { allows, denies, missing } = this.#byKind[about.kind];
+    const target = readTarget(about.kind, about.name);
+    return description({
+      allows: allows.filter(({ pattern }) => target !== undefined && pattern.grants(target)),
+      denies: denies.filter(({ pattern }) => target !== undefined && pattern.refuses(target)),
+      missing: missing.filter(({ pattern }) => target !== undefined && pattern.refuses(target)),
+    });
+  }
+
+  /** Conditions before scopes: nobody should ask for more scopes only to be refused. */
+  #decideCall(
+    {
+      target,
+      refusing,
+      granting,
+    }: { target: AccessTarget; refusing: readonly Clause[]; granting: readonly Clause[] },
+    facts: ConditionFacts,
+  ): Decision {
+    const verdicts = new Map<Rule, Verdict>();
+    const judge = (rule: Rule): Verdict => {
+      const verdict = verdicts.get(rule) ?? rule.condition?.judge(facts) ?? 'yes';
+      verdicts.set(rule, verdict);
+      return verdict;
+    };
+    const refused = refusing.find(({ rule }) => judge(rule) !== 'no');
+    if (refused !== undefined) {
+      return { verdict: 'refused', failed: judge(refused.rule) === 'error', ...by(refused) };
+    }
+    const granted = granting.find(({ rule }) => judge(rule) === 'yes');
+    if (granted === undefined) {
+      const failed = granting.find(({ rule }) => judge(rule) === 'error');
+      return { verdict: 'refused', failed: failed !== undefined, ...by(failed ?? granting[0]) };
+    }
+    const scopes = this.#missingScopesOf(target);
+    if (scopes.length > 0) return { verdict: 'needs-scope', scopes, ...by(granted) };
+    return { verdict: 'allowed', ...by(granted) };
+  }
+
+  /** All that the operation needs, where one of it is missing: one challenge has to be enough (F50). */
+  #missingScopesOf(target: AccessTarget): readonly string[] {
+    const { stepUps, missing } = this.#byKind[target.kind];
+    const isNeeded = ({ pattern }: StepUp) => pattern.refuses(target);
+    if (!missing.some(isNeeded)) return [];
+    return [...new Set(stepUps.filter(isNeeded).flatMap(({ scopes }) => scopes))];
+  }
+
+  #facts(kind: TargetKind, name: string, call: CallFacts): ConditionFacts {
+    const { principal, scopes } = this.#caller;
+    return {
+      principal,
+      scopes,
+      server: this.#server,
+      kind,
+      name,
+      arguments: call.arguments,
+      // The operator's to give; a server that calls its own tools harmless proves nothing.
+      annotations: kind === 'tools' ? this.#annotationsOf(name) : {},
+    };
+  }
+}
+
+function clausesOf(caller: Caller, server: string, kind?: TargetKind): Clauses {
+  const here = ({ pattern }: { readonly pattern: TargetPattern }) => pattern.concerns(server, kind);
+  const clauses = (list: 'allow' | 'deny') =>
+    caller.rules.flatMap((rule) => rule[list].map((pattern) => ({ rule, pattern }))).filter(here);
+  const stepUps = caller.stepUps.filter(here);
+  const missing = stepUps.filter(({ scopes }) => !scopes.every((scope) => caller.scopes.has(scope)));
+  return { allows: clauses('allow'), denies: clauses('deny'), stepUps, missing };
+}
+
+/** Whether it refuses by itself: with a condition it takes a call to know. */
+function hides({ rule }: Clause): boolean {
+  return rule.condition === undefined;
+}
+
+function description({ allows, denies, missing }: Omit<Clauses, 'stepUps'>): AccessDescription {
+  return {
+    allows: allows.map(described),
+    denies: denies.map(described),
+    missing: missing.map(({ pattern, scopes }) => ({ target: pattern.text, scopes })),
+  };
+}
+
+function described({ rule, pattern }: Clause): DescribedClause {
+  return { rule: rule.name, target: pattern.text, condition: rule.condition?.source };
+}
+
+function by(clause: Clause | undefined): DecidedBy {
+  return clause === undefined ? {} : { rule: clause.rule.name, target: clause.pattern.text };
+}

@@ -1,0 +1,126 @@
+// Where in a message the values stand that a server hands out and wants back, and their sealing on the way to the
+// client and opening on the way back: request state, cursors, task ids of both eras.
+import { GatewayError } from '../../errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json-text.ts';
+import { isList } from '../../protocol/methods.ts';
+import { nameSourceOf } from '../../protocol/request-headers.ts';
+import { RELATED_TASK } from '../crossings/related-task.ts';
+import type { SealContext, SealedState } from './sealed-state.ts';
+
+export interface SealedFieldsOptions {
+  readonly state: SealedState;
+  readonly principal: string;
+  readonly server: string;
+  readonly method: string;
+  /** The params as the client sent them. */
+  readonly params: JsonObject | undefined;
+  /** Of the link, where a cursor need not mean anything on the next one; empty where the server keeps no state. */
+  readonly generation: string;
+}
+
+/** The sealing of one call: what the client brings is opened with the same words that sealed it. */
+export class SealedFields {
+  readonly #options: SealedFieldsOptions;
+
+  constructor(options: SealedFieldsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws GatewayError state-invalid for whatever this caller was not given */
+  openParams(): JsonObject | undefined {
+    const { method, params } = this.#options;
+    if (params === undefined) return undefined;
+    const opened: JsonObject = { ...params };
+    if (params.requestState !== undefined)
+      opened.requestState = this.#open('requestState', params.requestState);
+    if (isList(method) && params.cursor !== undefined) opened.cursor = this.#open('cursor', params.cursor);
+    if (params.taskId !== undefined && isTaskMethod(method))
+      opened.taskId = this.#open('task', params.taskId);
+    if (isJsonObject(params.notifications) && Array.isArray(params.notifications.taskIds)) {
+      const taskIds = params.notifications.taskIds.map((id) => this.#open('task', id));
+      opened.notifications = { ...params.notifications, taskIds };
+    }
+    return mapRelatedTask(opened, (id) => this.#open('task', id));
+  }
+
+  sealResult(result: JsonObject): JsonObject {
+    const { method } = this.#options;
+    const sealed: JsonObject = { ...result };
+    if (typeof result.requestState === 'string')
+      sealed.requestState = this.#seal('requestState', result.requestState);
+    if (isList(method) && typeof result.nextCursor === 'string') {
+      sealed.nextCursor = this.#seal('cursor', result.nextCursor);
+    }
+    if (result.resultType === 'task' || isTaskMethod(method)) this.#sealTask(sealed);
+    if (isJsonObject(result.task)) sealed.task = this.#sealTask({ ...result.task });
+    if (method === 'tasks/list' && Array.isArray(result.tasks)) {
+      sealed.tasks = result.tasks.map((task) => (isJsonObject(task) ? this.#sealTask({ ...task }) : task));
+    }
+    return mapRelatedTask(sealed, (id) => this.#seal('task', id));
+  }
+
+  /** Params of a message that goes to the client ahead of the response. */
+  sealMessage(params: JsonObject): JsonObject {
+    const sealed: JsonObject = { ...params };
+    this.#sealTask(sealed);
+    if (isJsonObject(params.notifications) && Array.isArray(params.notifications.taskIds)) {
+      const taskIds = params.notifications.taskIds.map((id) => this.#seal('task', id));
+      sealed.notifications = { ...params.notifications, taskIds };
+    }
+    return mapRelatedTask(sealed, (id) => this.#seal('task', id));
+  }
+
+  /** Params of a server's question: of a task of the client's own, only what it belongs to is the server's. */
+  sealQuestion(params: JsonObject): JsonObject {
+    return mapRelatedTask(params, (id) => this.#seal('task', id));
+  }
+
+  /**
+   * The client's answer to one, or the params of a notification of its own.
+   *
+   * @throws GatewayError state-invalid for a task that is none of this caller's
+   */
+  openRelated(holder: JsonObject): JsonObject {
+    return mapRelatedTask(holder, (id) => this.#open('task', id));
+  }
+
+  #sealTask(task: JsonObject): JsonObject {
+    if (typeof task.taskId === 'string') task.taskId = this.#seal('task', task.taskId);
+    return task;
+  }
+
+  #seal(purpose: SealContext['purpose'], value: JsonValue | undefined): string {
+    return this.#options.state.seal(String(value), this.#context(purpose));
+  }
+
+  #open(purpose: SealContext['purpose'], sealed: JsonValue | undefined): string {
+    const value =
+      typeof sealed === 'string' ? this.#options.state.open(sealed, this.#context(purpose)) : undefined;
+    if (value === undefined) throw new GatewayError('state-invalid', { reason: purpose });
+    return value;
+  }
+
+  #context(purpose: SealContext['purpose']): SealContext {
+    const { principal, server, method, params, generation } = this.#options;
+    const source = nameSourceOf(method)?.member;
+    const target = source === undefined ? '' : String(params?.[source]);
+    const scopes = {
+      requestState: JSON.stringify([method, target]),
+      cursor: JSON.stringify([method, generation]),
+      // A task outlives the call that made it, and is asked for by other methods.
+      task: '',
+    };
+    return { purpose, principal, server, scope: scopes[purpose] };
+  }
+}
+
+function isTaskMethod(method: string): boolean {
+  return method.startsWith('tasks/');
+}
+
+function mapRelatedTask(holder: JsonObject, map: (id: JsonValue | undefined) => string): JsonObject {
+  const meta = holder._meta;
+  const related = isJsonObject(meta) ? meta[RELATED_TASK] : undefined;
+  if (!isJsonObject(meta) || !isJsonObject(related) || typeof related.taskId !== 'string') return holder;
+  return { ...holder, _meta: { ...meta, [RELATED_TASK]: { ...related, taskId: map(related.taskId) } } };
+}

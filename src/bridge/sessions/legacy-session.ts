@@ -1,0 +1,329 @@
+// One legacy session at run time: its calls in flight, its streams, the questions that servers have asked its client,
+// and the link that is its own. The record of it (state/session-store) outlives the process one day; this does not.
+import { GatewayError } from '../../errors.ts';
+import { viewNames } from '../../federation/merged-list.ts';
+import type { ViewNames } from '../../federation/public-messages.ts';
+import { METHOD_NOT_FOUND } from '../../protocol/error-codes.ts';
+import {
+  type JsonRpcId,
+  type JsonRpcNotification,
+  type JsonRpcOutcome,
+  readExactId,
+  readId,
+} from '../../protocol/json-rpc.ts';
+import { type JsonObject, readJson } from '../../protocol/json-text.ts';
+import type { CallDeadline } from '../../servers/call-deadline.ts';
+import type { Server } from '../../servers/server.ts';
+import type { BufferBudget } from '../../state/buffer-budget.ts';
+import type { SessionRecord } from '../../state/session-store.ts';
+import type { CallOutput, StreamSink } from '../call-output.ts';
+import { CoalescedChanges } from '../listening/coalesced-changes.ts';
+import { publicMessage } from '../public-output.ts';
+import type { SealedState } from '../seals/sealed-state.ts';
+import { OpenQuestions, type QuestionOrigin, type ServerQuestion } from './open-questions.ts';
+import { type EventStream, type ReplayLimits, SessionStreams } from './session-streams.ts';
+import { SessionSubscriptions } from './session-subscriptions.ts';
+import { SessionTasks } from './session-tasks.ts';
+import { WaitingQuestions } from './waiting-questions.ts';
+
+/** One call of the client, as long as it runs. */
+export interface SessionCall {
+  readonly idText: string;
+  readonly stream: EventStream;
+  /** Aborts when the client cancels it or the session ends. */
+  readonly controller: AbortController;
+  /** The server may ask the client something while this runs (tools/call, prompts/get, resources/read). */
+  readonly mayAsk: boolean;
+  /** The slug of the server that it is for; undefined where it is for all of a view. */
+  readonly server: string | undefined;
+  /** The server's own id of the task whose result this call waits for. */
+  task?: string;
+  /** The clock of the call at the server, once it has been sent. */
+  clock?: Pick<CallDeadline, 'extend'>;
+}
+
+export interface LegacySessionOptions {
+  readonly replay: ReplayLimits;
+  /** What is kept for replay is part of it. */
+  readonly budget: BufferBudget;
+  /** How long a question that names no call waits for a stream that it could go out on. */
+  readonly questionPatienceMs: number;
+  readonly state: SealedState;
+}
+
+/** A server that asks without end must not fill the gateway. */
+const MAX_QUESTIONS = 100;
+
+const ENDED_TEXT = 'The session ended before the server had answered; send initialize to start a new one';
+
+/** What the client meant when it took a call back: it gets no response. */
+export class ClientCancelled extends Error {}
+
+export class LegacySession {
+  readonly key: string;
+  readonly record: SessionRecord;
+  readonly streams: SessionStreams;
+  readonly questions = new OpenQuestions();
+  /** False until `notifications/initialized`: no request and no list change goes out before (F15). */
+  initialized = false;
+  logLevel: string | undefined;
+  /** Its server is another one now, which knows nothing of it: calls in flight come to their end, new ones are refused. */
+  leaving = false;
+  /** The servers on which it may have a link of its own. */
+  readonly servers = new Set<Server>();
+  /**
+   * The servers of its view by slug, as far as its caller may use them now; undefined where the view is one server's and
+   * speaks its words. The newest request decides.
+   */
+  viewServers: Pick<ReadonlySet<string>, 'has'> | undefined;
+  /** Aborts at the session's end, whatever ended it. */
+  readonly ended = new AbortController();
+  readonly #waiting: WaitingQuestions;
+  readonly #state: SealedState;
+  readonly #tasks = new Map<string, SessionTasks>();
+  readonly #subscriptions = new Map<string, SessionSubscriptions>();
+  readonly #changes = new CoalescedChanges((method) => this.#tellChange(method));
+  readonly #calls = new Set<SessionCall>();
+  /** What belongs to no call; held, bounded, while no GET stream is open. */
+  readonly #standalone: EventStream;
+
+  constructor(
+    key: string,
+    record: SessionRecord,
+    { questionPatienceMs, replay, budget, state }: LegacySessionOptions,
+  ) {
+    this.key = key;
+    this.record = record;
+    this.#state = state;
+    this.streams = new SessionStreams(replay, budget);
+    this.#waiting = new WaitingQuestions(questionPatienceMs);
+    this.#standalone = this.streams.open({ holds: true });
+  }
+
+  get busy(): boolean {
+    return this.#calls.size > 0 || this.#standalone.attached;
+  }
+
+  /** Questions that its client has, or is to get. */
+  get pendingQuestions(): number {
+    return this.questions.size + this.#waiting.size;
+  }
+
+  get standalone(): EventStream {
+    return this.#standalone;
+  }
+
+  get calling(): boolean {
+    return this.#calls.size > 0;
+  }
+
+  /** The ids of one server's tasks. */
+  tasksOf(server: string): SessionTasks {
+    const { principal } = this.record;
+    const tasks = this.#tasks.get(server) ?? new SessionTasks(this.#state, { principal, server });
+    this.#tasks.set(server, tasks);
+    return tasks;
+  }
+
+  /** Its resource subscriptions on a modern server; a legacy server keeps them itself, with the session's link. */
+  subscriptionsOf(server: string): SessionSubscriptions {
+    const subscriptions = this.#subscriptions.get(server) ?? new SessionSubscriptions();
+    this.#subscriptions.set(server, subscriptions);
+    return subscriptions;
+  }
+
+  /** How a server's messages are to be told; undefined where they go out as they are. */
+  namesOf(server: string): ViewNames | undefined {
+    return this.viewServers === undefined ? undefined : viewNames(server);
+  }
+
+  startCall({ idText, ...more }: Pick<SessionCall, 'idText' | 'stream' | 'mayAsk' | 'server'>): SessionCall {
+    const controller = new AbortController();
+    // A cancellation may spell the same id otherwise.
+    const call: SessionCall = {
+      idText: readId(readJson(idText))?.idText ?? idText,
+      ...more,
+      controller,
+    };
+    if (this.ended.signal.aborted) controller.abort(this.ended.signal.reason);
+    this.#calls.add(call);
+    this.#retryWaiting();
+    return call;
+  }
+
+  /** The call waits for the result of a task: what the server asks for its sake is asked there. */
+  awaitTask(call: SessionCall, task: string): void {
+    call.task = task;
+    this.#retryWaiting();
+  }
+
+  finishCall(call: SessionCall): void {
+    this.#calls.delete(call);
+    this.#retryWaiting();
+  }
+
+  /** The client opened, or opened again, the stream for what belongs to no call; the newest connection has it. */
+  attachStandalone(sink: StreamSink, gone: AbortSignal): void {
+    const { droppedThrough, writtenThrough } = this.#standalone;
+    this.#standalone.resume(sink, gone, Math.max(droppedThrough, writtenThrough));
+    this.#retryWaiting();
+  }
+
+  /**
+   * Takes a broken stream up again after the event that the client saw last.
+   *
+   * @returns false where no such stream, or not all of the rest of it, is here
+   */
+  resume(lastEventId: string, sink: StreamSink, gone: AbortSignal): boolean {
+    const found = this.streams.find(lastEventId);
+    if (found === undefined) return false;
+    found.stream.resume(sink, gone, found.after);
+    this.#retryWaiting();
+    return true;
+  }
+
+  /** `notifications/cancelled`: ids may be used twice by careless clients, the newest is meant (F21). */
+  cancel(idText: string, reason: string | undefined): void {
+    const call = [...this.#calls].findLast((candidate) => candidate.idText === idText);
+    call?.controller.abort(new ClientCancelled(reason ?? 'cancelled by the client'));
+  }
+
+  /**
+   * A message of a server, or of Portico itself, that names no call: the stream of the sole open call there, else the
+   * GET stream.
+   */
+  deliver(server: string | undefined, said: JsonRpcNotification): void {
+    // It may go on talking where its caller may not use it any more.
+    if (server !== undefined && this.viewServers?.has(server) === false) return;
+    const names = server === undefined ? undefined : this.namesOf(server);
+    const message = names === undefined ? said : publicMessage(said, names);
+    if (message.method.endsWith('list_changed')) {
+      if (this.viewServers !== undefined) this.#changes.note(message.method);
+      else if (this.initialized) void this.#standalone.send(message);
+      return;
+    }
+    // Progress that its wire ties to no call carries a token of ours, which means nothing to the client (F22).
+    if (message.method === 'notifications/progress') return;
+    const [sole, ...others] = this.#callsAt(server);
+    const isOfCall = message.method === 'notifications/message' && others.length === 0;
+    const stream = (isOfCall ? sole?.stream : undefined) ?? this.#standalone;
+    void stream.send(message);
+  }
+
+  #tellChange(method: string): void {
+    if (this.initialized) void this.#standalone.send({ jsonrpc: '2.0', method });
+  }
+
+  /**
+   * A server's request to the client, under an id of ours, on the stream that it belongs to: that of the call which
+   * its wire names, else of the one that waits for its task, else of that server's only call that may ask, else an open GET
+   * stream. Without any, it waits for a while.
+   *
+   * @param refuse tells the server that its question will not be answered, and why
+   */
+  ask(
+    question: ServerQuestion,
+    origin: QuestionOrigin,
+    { stream, refuse }: { stream: EventStream | undefined; refuse: (why: string) => void },
+  ): void {
+    if (this.pendingQuestions >= MAX_QUESTIONS) {
+      refuse('The client has too many questions open');
+      return;
+    }
+    const where = stream?.carriesEvents ? stream : this.#streamFor(question);
+    const nowhere = 'The client has no open stream to be asked on';
+    if (where !== undefined) this.#askOn(where, question, origin);
+    else if (stream !== undefined) refuse(nowhere);
+    else this.#waiting.add(question, origin, () => refuse(nowhere));
+  }
+
+  #askOn(stream: EventStream, question: ServerQuestion, origin: QuestionOrigin): void {
+    const id = this.questions.open(question, origin, stream);
+    this.#extendClockOf(stream);
+    void stream.send({ ...question.request, id });
+  }
+
+  #streamFor({ task, server }: ServerQuestion): EventStream | undefined {
+    const calls = this.#callsAt(server);
+    const waiting = task === undefined ? undefined : calls.find((call) => call.task === task);
+    if (waiting?.stream.carriesEvents) return waiting.stream;
+    const [sole, ...others] = calls.filter(({ mayAsk }) => mayAsk);
+    if (others.length === 0 && sole?.stream.carriesEvents) return sole.stream;
+    return this.#standalone.attached ? this.#standalone : undefined;
+  }
+
+  #callsAt(server: string | undefined): SessionCall[] {
+    return [...this.#calls].filter((call) => call.server === server);
+  }
+
+  /** A call, or a stream, came or went. */
+  #retryWaiting(): void {
+    this.#waiting.retry((question, origin) => {
+      const stream = this.#streamFor(question);
+      if (stream !== undefined) this.#askOn(stream, question, origin);
+      return stream !== undefined;
+    });
+  }
+
+  /** A question, and its answer, are signs of life as progress is: a person needs time to answer. */
+  #extendClockOf(stream: CallOutput): void {
+    for (const call of this.#calls) if (call.stream === stream) call.clock?.extend();
+  }
+
+  /** The server takes a question back: the client is told under the id that it knows. */
+  withdraw(cancelled: JsonRpcNotification, origin: QuestionOrigin): void {
+    const upstreamId = readExactId(cancelled.params?.requestId);
+    if (upstreamId === undefined) return;
+    this.#waiting.withdraw(upstreamId, origin);
+    const withdrawn = this.questions.withdraw(upstreamId, origin);
+    if (withdrawn === undefined) return;
+    void withdrawn.stream.send({ ...cancelled, params: { ...cancelled.params, requestId: withdrawn.id } });
+  }
+
+  /**
+   * Asks the client something of Portico's own making and waits for its answer. An abort takes the question back
+   * toward the client.
+   *
+   * @throws the signal's reason
+   */
+  async askAndWait(
+    method: string,
+    params: JsonObject | undefined,
+    { stream, signal }: { stream: EventStream; signal: AbortSignal },
+  ): Promise<JsonRpcOutcome> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<JsonRpcOutcome>();
+    const origin: QuestionOrigin = { respond: async (_id, outcome) => resolve(outcome) };
+    const id = this.questions.open({ request: { id: '' } }, origin, stream);
+    const onAbort = () => {
+      this.questions.withdraw('', origin);
+      void stream.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    void stream.send({ jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) });
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** The client answered; an answer to a question that is no longer open is dropped. */
+  answer(id: JsonRpcId, outcome: JsonRpcOutcome): void {
+    const stream = this.questions.answer(id, outcome);
+    if (stream !== undefined) this.#extendClockOf(stream);
+  }
+
+  /** Calls in flight are cancelled at their servers, and each is answered with an error on its own stream. */
+  end(): void {
+    if (this.ended.signal.aborted) return;
+    const over = new GatewayError('session-unknown', { reason: 'session-ended', text: ENDED_TEXT });
+    this.ended.abort(over);
+    for (const call of this.#calls) call.controller.abort(over);
+    this.#waiting.close();
+    this.#changes.close();
+    this.questions.refuseAll({ code: METHOD_NOT_FOUND, message: 'The client is gone' });
+    this.streams.close();
+  }
+}

@@ -1,0 +1,190 @@
+// All legacy sessions that run here: the store says which exist, this holds what is live of them. A session that
+// ends, however it ends, leaves nothing behind: neither stream, question nor link (F04).
+import { GatewayError } from '../../errors.ts';
+import { LIST_CHANGES, promisedListChanges } from '../../protocol/list-changes.ts';
+import type { Server } from '../../servers/server.ts';
+import type { ServerMessage } from '../../servers/transport.ts';
+import type { SessionRecord, SessionStore } from '../../state/session-store.ts';
+import { sessionLinkKey } from '../choose-link.ts';
+import { announcedChange } from '../listening/heard-messages.ts';
+import { LegacySession, type LegacySessionOptions } from './legacy-session.ts';
+
+export interface LegacySessionsOptions extends LegacySessionOptions {
+  readonly idleTimeoutMs: number;
+}
+
+export class LegacySessions {
+  readonly #store: SessionStore;
+  #options: LegacySessionsOptions;
+  readonly #live = new Map<string, LiveSession>();
+  readonly #releasing = new Set<Promise<void>>();
+  #keeper: NodeJS.Timeout;
+  #closed = false;
+
+  constructor(store: SessionStore, options: LegacySessionsOptions) {
+    this.#store = store;
+    this.#options = options;
+    store.onEnded((key) => this.#dispose(key));
+    this.#keeper = this.#startKeeper();
+  }
+
+  /** The clock also for sessions that are open, what is kept for replay for those to come. */
+  applyLimits(limits: Pick<LegacySessionsOptions, 'idleTimeoutMs' | 'replay'>): void {
+    this.#options = { ...this.#options, ...limits };
+    clearInterval(this.#keeper);
+    this.#keeper = this.#startKeeper();
+  }
+
+  get size(): number {
+    return this.#live.size;
+  }
+
+  /**
+   * Opens a session.
+   *
+   * @param sole the one server of its view; undefined where the view is of several
+   * @returns its id, for the client alone
+   * @throws GatewayError no-capacity, draining
+   */
+  async open(
+    record: SessionRecord,
+    sole: Server | undefined,
+  ): Promise<{ id: string; session: LegacySession }> {
+    const { id, key } = await this.#store.create(record);
+    if (this.#closed) {
+      await this.#store.end(key);
+      throw new GatewayError('draining');
+    }
+    const session = new LegacySession(key, record, this.#options);
+    this.#live.set(session.key, { session, sole, stop: follow(session, sole) });
+    return { id, session };
+  }
+
+  /** What a server lists has changed, for everyone or one person: sessions whose view has it among others hear of it. */
+  tellListChanged(server: Server, method: string, person: string | undefined): void {
+    for (const { session, sole } of this.#live.values()) {
+      if (person !== undefined && session.record.principal !== person) continue;
+      const hears = session.viewServers?.has(server.slug) ?? sole === undefined;
+      if (hears) deliverShared(session, server, { jsonrpc: '2.0', method });
+    }
+  }
+
+  /** The session of that id, if it belongs to that principal and that view; else as if it did not exist (F05). */
+  async find(id: string, principal: string, view: string | undefined): Promise<LegacySession | undefined> {
+    const stored = await this.#store.find(id);
+    if (stored === undefined || stored.record.principal !== principal || stored.record.view !== view)
+      return undefined;
+    this.#store.touch(stored.key);
+    return this.#live.get(stored.key)?.session;
+  }
+
+  /** Word that lists may have changed, for sessions of the views that it concerns, as far as their servers promise it. */
+  announce(concerns: (view: string | undefined) => boolean): void {
+    for (const { session, sole } of this.#live.values()) {
+      if (!concerns(session.record.view)) continue;
+      // A view of several promises word of every kind.
+      const changes =
+        sole === undefined ? LIST_CHANGES : promisedListChanges(sole.lastPeer?.capabilities ?? {});
+      for (const { method } of changes) session.deliver(sole?.slug, announcedChange(method));
+    }
+  }
+
+  /**
+   * Servers have been replaced. A session of one server, of which the one before knew nothing, goes on at the next;
+   * another one ends, once its calls are over, and its client begins a new one. A session of several goes on with those
+   * that there are.
+   */
+  moveTo(successorOf: (server: Server) => Server | undefined): void {
+    for (const live of this.#live.values()) {
+      const { session, sole, stop } = live;
+      if (sole === undefined || session.leaving) continue;
+      const successor = successorOf(sole);
+      if (successor === sole) continue;
+      if (successor === undefined || isKnownTo(sole, session)) {
+        this.#letGo(session);
+        continue;
+      }
+      stop();
+      live.sole = successor;
+      live.stop = follow(session, successor);
+    }
+  }
+
+  end(session: LegacySession): Promise<void> {
+    return this.#store.end(session.key);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#keeper);
+    await Promise.all([...this.#live.keys()].map((key) => this.#store.end(key)));
+    await Promise.all(this.#releasing);
+    this.#store.close();
+  }
+
+  #dispose(key: string): void {
+    const live = this.#live.get(key);
+    if (live === undefined) return;
+    this.#live.delete(key);
+    live.session.end();
+    live.stop();
+    const links = [...live.session.servers].map((server) =>
+      server.releaseOwnLink(sessionLinkKey(live.session)),
+    );
+    const releasing: Promise<void> = Promise.all(links)
+      .then(() => undefined)
+      .finally(() => this.#releasing.delete(releasing));
+    this.#releasing.add(releasing);
+  }
+
+  #startKeeper(): NodeJS.Timeout {
+    const everyMs = Math.min(30_000, Math.max(50, this.#options.idleTimeoutMs / 5));
+    return setInterval(() => this.#keepBusy(), everyMs).unref();
+  }
+
+  #letGo(session: LegacySession): void {
+    session.leaving = true;
+    session.standalone.end();
+    if (!session.calling) void this.end(session);
+  }
+
+  #keepBusy(): void {
+    for (const { session } of [...this.#live.values()]) {
+      session.streams.prune();
+      // Some time after its last call, so that a client that lost its connection can still fetch the answer.
+      if (session.leaving && !session.calling) void this.end(session);
+      if (session.busy) this.#store.touch(session.key);
+    }
+  }
+}
+
+interface LiveSession {
+  readonly session: LegacySession;
+  /** Undefined where its view is of several servers. */
+  sole: Server | undefined;
+  /** Ends the hearing of what its server says to all. */
+  stop: () => void;
+}
+
+function follow(session: LegacySession, server: Server | undefined): () => void {
+  if (server === undefined) return () => {};
+  const { principal } = session.record;
+  return server.onSharedMessage((message) => deliverShared(session, server, message), principal);
+}
+
+/** The server keeps something of the session: a link of its own, subscriptions, a call that may begin either. */
+function isKnownTo(server: Server, session: LegacySession): boolean {
+  const peer = server.lastPeer;
+  const isShared = peer !== undefined && server.isolationFor(peer) === 'shared';
+  return (
+    server.peekOwnLink(sessionLinkKey(session)) !== undefined ||
+    session.subscriptionsOf(server.slug).size > 0 ||
+    (session.calling && !isShared)
+  );
+}
+
+/** A change that is true for everyone; a session with a link of its own hears it from there. */
+function deliverShared(session: LegacySession, server: Server, message: ServerMessage): void {
+  if ('id' in message || server.peekOwnLink(sessionLinkKey(session)) !== undefined) return;
+  if (message.method.endsWith('/list_changed')) session.deliver(server.slug, message);
+}
