@@ -1,36 +1,10 @@
-// The Inspector's command line as the client, as its users run it: each command is a process and a connection.
+// The Inspector's command line as the client, in both of its modes, to servers of both eras.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { type GatewayProcess, startGateway } from '../support/gateway-process.ts';
+import { inspect } from '../support/inspector.ts';
 import { greeting, WELCOME } from '../support/sdk-features.ts';
 import { type ServerProcess, startHttpServer, stdioCommand } from '../support/sdk-server-process.ts';
-
-const INSPECTOR = fileURLToPath(
-  new URL(
-    '../../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
-    import.meta.url,
-  ),
-);
-
-/** Runs one command against the view `path` and resolves with the result that it prints. */
-async function inspect(url: string, era: 'legacy' | 'modern', ...args: string[]): Promise<unknown> {
-  // It keeps a catalogue in the home folder, which is nobody's business but this test's.
-  const home = await mkdtemp(join(tmpdir(), 'inspector-'));
-  try {
-    const common = ['--cli', '--server-url', url, '--transport', 'http', '--protocol-era', era, '--quiet'];
-    const env = { ...process.env, HOME: home };
-    const { stdout } = await promisify(execFile)(process.execPath, [INSPECTOR, ...common, ...args], { env });
-    return JSON.parse(stdout);
-  } finally {
-    await rm(home, { recursive: true, force: true });
-  }
-}
 
 describe('the Inspector', () => {
   let http: ServerProcess;
