@@ -2,7 +2,7 @@
 // capabilities, since a legacy server may show each session other tools, and a modern one each request; loaded on first
 // need, dropped when the server says that its list changed.
 import { GatewayError } from '../errors.ts';
-import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
+import { isJsonObject, type JsonObject, writeJson } from '../protocol/json-text.ts';
 import { readParamHeaders } from '../protocol/param-headers.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
@@ -13,6 +13,9 @@ export type TargetTable = ReadonlyMap<string, JsonObject>;
 
 /** A server that pages for ever, or in a circle, must not keep us busy (F27). */
 const MAX_PAGES = 1_000;
+const MAX_READING_MS = 120_000;
+/** Nor fill the memory that everyone shares: of JSON text, in all pages of one list. */
+const MAX_CHARACTERS = 32 * 1024 * 1024;
 /** How often a call for an unknown name may make a server list again. */
 const REFRESH_AFTER_MS = 5_000;
 const LOAD_TIMEOUT_MS = 30_000;
@@ -65,8 +68,14 @@ interface LoadedTable {
 }
 
 export class ServerCatalogue {
+  readonly #maxCharacters: number;
   readonly #tables = new WeakMap<ServerLink, Map<string, LoadedTable>>();
   readonly #listeners = new Set<ListChangeListener>();
+
+  /** @param maxCharacters of one list: the pages after that are not read */
+  constructor(maxCharacters: number = MAX_CHARACTERS) {
+    this.#maxCharacters = maxCharacters;
+  }
 
   /**
    * The definition of a tool, prompt or template on that link, or undefined. A miss lists again, once for everyone who
@@ -175,7 +184,7 @@ export class ServerCatalogue {
     const key = tableKey(kind, clientCapabilities);
     const known = tables.get(key);
     if (known !== undefined) return known;
-    const listing = readListing(link, kind, clientCapabilities);
+    const listing = readListing(link, kind, { clientCapabilities, maxCharacters: this.#maxCharacters });
     const loaded: LoadedTable = { kind, loadedAt: performance.now(), listing, settled: undefined };
     const [oldest] = tables.size >= MAX_TABLES ? tables.keys() : [];
     if (oldest !== undefined) tables.delete(oldest);
@@ -198,14 +207,16 @@ function tableKey(kind: CatalogueKind, clientCapabilities: JsonObject): string {
 async function readListing(
   link: ServerLink,
   kind: CatalogueKind,
-  clientCapabilities: JsonObject,
+  { clientCapabilities, maxCharacters }: { clientCapabilities: JsonObject; maxCharacters: number },
 ): Promise<Listing> {
+  const startedAt = performance.now();
   const { signal } = new AbortController();
   const table = new Map<string, JsonObject>();
   const seen = new Set<string>();
   const { member, name } = LISTS[kind];
   let cursor: string | undefined;
   let ttlMs: number | undefined;
+  let characters = 0;
   const listing = () => ({ table, entries: [...table.values()], ttlMs });
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const result = await readPage(link, kind, cursor, { signal, clientCapabilities });
@@ -218,6 +229,8 @@ async function readListing(
     }
     // An empty string is a cursor like any other (2026-07-28, server/utilities/pagination).
     if (typeof result.nextCursor !== 'string' || seen.has(result.nextCursor)) return listing();
+    characters += writeJson(entries ?? null).length;
+    if (characters >= maxCharacters || performance.now() - startedAt >= MAX_READING_MS) return listing();
     cursor = result.nextCursor;
     seen.add(cursor);
   }

@@ -10,12 +10,12 @@ import { openServer } from '../support/server-rig.ts';
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' } });
 const never = () => new AbortController().signal;
 
-async function catalogueOf(t: TestContext, era: 'modern' | 'legacy' = 'legacy') {
+async function catalogueOf(t: TestContext, era: 'modern' | 'legacy' = 'legacy', maxCharacters?: number) {
   const behind = await startFaultyHttpServer({ era, persona: { toolPages: { '': { items: [tool('a')] } } } });
   t.after(() => behind.close());
   const { server } = openServer(t, httpServerConfig(behind.url));
   const link = await server.catalogueLink();
-  const catalogue = new ServerCatalogue();
+  const catalogue = new ServerCatalogue(maxCharacters);
   catalogue.follow(server);
   const lists = () => behind.requests('tools/list').length;
   return { behind, link, catalogue, lists };
@@ -91,4 +91,17 @@ test('F27: pages are followed to the end, an empty cursor and an empty page amon
   assert.ok(await catalogue.find(link, 'tools', 'd', { signal: never() }));
   assert.ok(await catalogue.find(link, 'tools', 'c', { signal: never() }));
   assert.equal(lists(), 3, 'the third leads back');
+});
+
+test('F27: a server that pages without end is read up to a size', async (t) => {
+  const { behind, catalogue, link, lists } = await catalogueOf(t, 'modern', 20_000);
+  const page = (name: string) => ({
+    items: [{ ...tool(`t${name}`), description: 'x'.repeat(4_000) }],
+    nextCursor: String(Number(name) + 1),
+  });
+  const toolPages = new Proxy({}, { get: (_pages, name) => page(String(name)) });
+  behind.persona = { ...behind.persona, toolPages };
+  assert.ok(await catalogue.find(link, 'tools', 't4', { signal: never() }));
+  assert.equal(await catalogue.find(link, 'tools', 't5', { signal: never() }), undefined);
+  assert.equal(lists(), 5);
 });
