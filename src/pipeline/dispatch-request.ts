@@ -65,6 +65,7 @@ async function dispatchOnce(
   call: Dispatch,
 ): Promise<'ok' | 'error'> {
   const { asked, hidden, client, server, signal } = call;
+  const { record } = exchange;
   const { enforced } = client.access;
   const starting = chooseLink(server, client, call.request, {
     onSessionMessage(session, message, link) {
@@ -117,6 +118,7 @@ async function dispatchOnce(
   return carryCall(
     {
       ...call,
+      output: notedOutput(call.output, record),
       request,
       link,
       tool: isolation === 'shared' ? undefined : target,
@@ -145,6 +147,18 @@ async function waiting<T>(exchange: Exchange, run: () => Promise<T>): Promise<T>
 
 function noteWait({ record }: Exchange, waitedMs: number): void {
   record.queueMs = (record.queueMs ?? 0) + waitedMs;
+}
+
+/** A tool that failed is on record also where nobody is there to be told, or where an array is answered. */
+function notedOutput(output: CallOutput, record: Exchange['record']): CallOutput {
+  return {
+    send: (message) => output.send(message),
+    respond(idText, outcome, status) {
+      record.isError = 'result' in outcome && outcome.result.isError === true;
+      output.respond(idText, outcome, status);
+    },
+    end: () => output.end(),
+  };
 }
 
 /** What the record needs to know of a request, in closed sets but for the target. */

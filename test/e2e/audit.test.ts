@@ -98,8 +98,14 @@ test('each call of an array is on record by itself', async (t) => {
   });
   const answer = await ann.say([call(1, 'read_book'), call(2, 'delete_all'), call(3, 'read_index')]);
   assert.equal(answer.status, 200);
-  const outcomes = (await records('call', 3)).map(({ target, outcome }) => `${target} ${outcome}`);
-  assert.deepEqual(outcomes.sort(), ['delete_all target-unknown', 'read_book ok', 'read_index ok']);
+  const outcomes = (await records('call', 3)).map(
+    ({ target, outcome, isError }) => `${target} ${outcome} ${isError}`,
+  );
+  assert.deepEqual(outcomes.sort(), [
+    'delete_all target-unknown undefined',
+    'read_book ok false',
+    'read_index ok false',
+  ]);
 });
 
 test('a refused sign-in is on record, with where it came from', async (t) => {

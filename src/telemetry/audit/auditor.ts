@@ -79,7 +79,7 @@ export class Auditor {
       view: record.view,
       server: record.server,
       method: record.method,
-      target: text(record.target),
+      target: targetText(record.target),
       rule: record.rule,
       ...auditedArguments(call.arguments, { kept: this.#config.arguments, key: this.#config.key }),
       isError: record.isError,
@@ -145,6 +145,13 @@ function actorsOf(act: unknown): string[] | undefined {
 function text(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined;
   return value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}...` : value;
+}
+
+/** What is cut off would tell two long URIs apart, so its place is taken by a digest of the whole. */
+function targetText(target: string | undefined): string | undefined {
+  const shown = text(target);
+  if (target === undefined || shown === target) return shown;
+  return `${shown} sha256:${createHash('sha256').update(target).digest('hex')}`;
 }
 
 function hashOf(sessionId: string): string {
