@@ -72,12 +72,13 @@ test('F43: not past the maximum', async (t) => {
 });
 
 test('F43: a question to the client and its answer extend the time too', async (t) => {
-  const { gateway } = await legacyHttpBehind(t, { config: { callTimeoutMs: 600 } });
+  const { gateway } = await legacyHttpBehind(t, { config: { callTimeoutMs: 800 } });
   await using session = await openSession(gateway.url, { capabilities: { roots: {} } });
-  const params = { name: 'ask', arguments: { method: 'roots/list', params: {} } };
+  // Each step is shorter than the timeout, any two of them are longer.
+  const params = { name: 'ask', arguments: { method: 'roots/list', params: {}, thinkMs: 500 } };
   const answer = await session.start('tools/call', params).answer;
   const question = await answer.message();
-  await new Promise((resolve) => setTimeout(resolve, 400));
+  await new Promise((resolve) => setTimeout(resolve, 500));
   await session.respond(question?.id, { result: { roots: [] } });
   assert.equal(textOf((await answer.whole()).response), '{"roots":[]}');
 });

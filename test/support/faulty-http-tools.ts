@@ -107,7 +107,8 @@ const TOOL_TABLE: Readonly<Record<string, Tool>> = {
   ask: {
     description:
       'Asks the client `method` with `params`, then answers with what it said: in either era. In the old one after a ' +
-      'report of progress and a log line if `busy`, with a failure if `strict` and it was refused.',
+      'report of progress and a log line if `busy`, with a failure if `strict` and it was refused; after `thinkMs`, and ' +
+      'again so long after the answer.',
     async run(host, args) {
       const method = String(args.method ?? 'elicitation/create');
       const params = (args.params ?? {
@@ -116,7 +117,12 @@ const TOOL_TABLE: Readonly<Record<string, Tool>> = {
         requestedSchema: SCHEMA,
       }) as Members;
       if (!host.modern) {
+        const think = async () => {
+          if (args.thinkMs !== undefined) await new Promise((next) => setTimeout(next, Number(args.thinkMs)));
+        };
+        await think();
         const { result, error } = await host.ask(method, params);
+        await think();
         if (args.busy) {
           const { progressToken } = (host.params._meta ?? {}) as Members;
           host.send({ method: 'notifications/progress', params: { progressToken, progress: 1 } });

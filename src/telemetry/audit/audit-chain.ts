@@ -14,7 +14,7 @@ export interface ChainHead {
   readonly hash: string;
 }
 
-export interface Link {
+export interface ChainLink {
   /** One line, without its line feed. */
   readonly line: string;
   readonly head: ChainHead;
@@ -26,7 +26,7 @@ export interface Link {
  * @param record the text of a JSON object that has members
  * @param key keys the hashes (HMAC-SHA256); without it they are plain SHA-256, which anyone can make anew
  */
-export function addToChain(head: ChainHead, record: string, key: string | undefined): Link {
+export function addToChain(head: ChainHead, record: string, key: string | undefined): ChainLink {
   const seq = head.seq + 1;
   const body = `{"seq":${seq},"prev":"${head.hash}",${record.slice(1)}`;
   const hash = hashOf(body, key);
