@@ -307,7 +307,6 @@ gateway:
   assert.ok(loaded.ok, problemTexts(loaded).join('\n'));
   const beginnings = problemTexts(loaded).map((warning) => warning.split(/[.;,:] /, 2).join(': '));
   assert.deepEqual(beginnings, [
-    '2:3 mcpServers: with several servers',
     '2:17 mcpServers.a.command: this program is not found here',
     '6:13 gateway.insecure: INSECURE',
     '7:14 gateway.publicUrl: publicUrl ends in /mcp',
