@@ -9,6 +9,7 @@ import {
   type RuleText,
   startAccessRig,
 } from '../support/access-rig.ts';
+import { eventually } from '../support/eventually.ts';
 import { httpServerConfig } from '../support/http-server-config.ts';
 import { startLibrary } from '../support/library-server.ts';
 import type { RawAnswer } from '../support/raw-answer.ts';
@@ -217,4 +218,29 @@ test('a call that waits for its client while its server is replaced is answered 
     inputResponses,
   });
   assert.match(JSON.stringify(done.result), /ann/, JSON.stringify(done));
+});
+
+test('a session of several servers listens to no server that was removed, and to the next where one was replaced', async (t) => {
+  const [library, other] = [await startLibrary('modern'), await startLibrary('modern')];
+  const servers = (url: string | undefined) => [
+    httpServerConfig(other.url, { slug: 'other', name: 'other' }),
+    ...(url === undefined ? [] : [httpServerConfig(url, { slug: 'library', name: 'library' })]),
+  ];
+  const gateway = await startGateway({ servers: servers(library.url) });
+  const next = await startLibrary('modern');
+  t.after(async () => {
+    await gateway.close();
+    for (const each of [library, other, next]) await each[Symbol.asyncDispose]();
+  });
+  await using session = await openSession(gateway.url);
+  const stream = await session.listen();
+  assert.ok((await session.ask('resources/subscribe', { uri: `library+${PUBLIC}` })).result);
+  await gateway.reload({ servers: servers(next.url) });
+  await heardUntil(stream, ({ params }) => params?.uri === `library+${PUBLIC}`);
+  await eventually('the one before is let go of', () => library.streams === 0);
+  next.announce(UPDATED, { uri: PUBLIC });
+  await heardUntil(stream, ({ params }) => params?.uri === `library+${PUBLIC}`);
+  await gateway.reload({ servers: servers(undefined) });
+  await eventually('what is removed is let go of', () => next.streams === 0);
+  stream.abort();
 });

@@ -59,6 +59,11 @@ export class LibraryServer implements AsyncDisposable {
     }
   }
 
+  /** Streams that are open. */
+  get streams(): number {
+    return this.#streams.size;
+  }
+
   /** Resolves once so many streams are open. */
   async untilStreams(count: number): Promise<void> {
     while (this.#streams.size < count) {

@@ -13,11 +13,12 @@ export async function carrySubscription(carried: CarriedCall): Promise<'ok' | 'e
   if (typeof uri !== 'string') throw new GatewayError('params-invalid', { text: 'uri must be a string' });
   const subscriptions = session.subscriptionsOf(server.slug);
   subscriptions.bind({
+    server,
     // The one at hand may be gone by the time that its stream has to be opened again.
-    async findLink() {
-      if (link.open) return link;
-      const isShared = server.isolationFor(link.peer) === 'shared';
-      return isShared ? server.catalogueLink() : server.peekOwnLink(sessionLinkKey(session));
+    async findLink(at) {
+      if (at === server && link.open) return link;
+      const isShared = at.isolationFor(link.peer) === 'shared';
+      return isShared ? at.catalogueLink() : at.peekOwnLink(sessionLinkKey(session));
     },
     ended: session.ended.signal,
     info: client.info,

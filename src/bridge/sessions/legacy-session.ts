@@ -132,6 +132,11 @@ export class LegacySession {
     return subscriptions;
   }
 
+  /** Servers have been replaced: nothing is held open at those that were. */
+  moveSubscriptions(successorOf: (server: Server) => Server | undefined): void {
+    for (const subscriptions of this.#subscriptions.values()) subscriptions.moveTo(successorOf);
+  }
+
   /** How a server's messages are to be told; undefined where they go out as they are. */
   namesOf(server: string): ViewNames | undefined {
     return this.viewServers === undefined ? undefined : viewNames(server);

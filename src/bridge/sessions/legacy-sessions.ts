@@ -97,6 +97,7 @@ export class LegacySessions {
   moveTo(successorOf: (server: Server) => Server | undefined): void {
     for (const live of this.#live.values()) {
       const { session, sole, stop } = live;
+      if (sole === undefined) session.moveSubscriptions(successorOf);
       if (sole === undefined || session.leaving) continue;
       const successor = successorOf(sole);
       if (successor === sole) continue;

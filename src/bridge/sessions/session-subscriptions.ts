@@ -6,6 +6,7 @@ import { META, MODERN_VERSION } from '../../protocol/era.ts';
 import type { JsonRpcNotification } from '../../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/json-text.ts';
 import { ReopenPause } from '../../servers/reopen-pause.ts';
+import type { Server } from '../../servers/server.ts';
 import type { ServerLink } from '../../servers/server-link.ts';
 import type { ServerMessage } from '../../servers/transport.ts';
 import { TurnQueue } from '../parking/turn-queue.ts';
@@ -16,8 +17,9 @@ const MAX_PAUSE_MS = 30_000;
 const MAX_URIS = 256;
 
 export interface SubscriptionBinding {
-  /** The link to listen on; undefined while there is none. */
-  findLink(): Promise<ServerLink | undefined>;
+  readonly server: Server;
+  /** The link to listen on at that server, or at the one that has taken its place; undefined while there is none. */
+  findLink(server: Server): Promise<ServerLink | undefined>;
   /** Aborts with the session. */
   readonly ended: AbortSignal;
   readonly info: JsonObject | undefined;
@@ -39,6 +41,21 @@ export class SessionSubscriptions {
   /** Where to listen, and to whom to tell it; the newest counts. */
   bind(binding: SubscriptionBinding): void {
     this.#binding = binding;
+  }
+
+  /** Its server is another one now, which is listened to from here on, or is none any more. */
+  moveTo(successorOf: (server: Server) => Server | undefined): void {
+    const { server } = this.#binding ?? {};
+    const successor = server && successorOf(server);
+    if (this.#binding === undefined || successor === server) return;
+    if (successor === undefined) {
+      this.#uris.clear();
+      this.#replace(undefined);
+      return;
+    }
+    this.#binding = { ...this.#binding, server: successor };
+    // What was opened at the one before ends, and is opened anew as whatever ends is.
+    this.#current?.abort();
   }
 
   get size(): number {
@@ -78,7 +95,7 @@ export class SessionSubscriptions {
     wanted: string | undefined,
   ): Promise<boolean> {
     const binding = this.#binding;
-    const link = await binding?.findLink();
+    const link = await binding?.findLink(binding.server);
     if (binding === undefined || link === undefined) {
       throw new GatewayError('server-unavailable', { reason: 'listen-ended' });
     }

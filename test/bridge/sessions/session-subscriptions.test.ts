@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { SessionSubscriptions } from '../../../src/bridge/sessions/session-subscriptions.ts';
 import type { JsonRpcNotification } from '../../../src/protocol/json-rpc.ts';
 import type { JsonObject } from '../../../src/protocol/json-text.ts';
+import type { Server } from '../../../src/servers/server.ts';
 import type { ServerLink } from '../../../src/servers/server-link.ts';
 import { failure } from '../../support/http-rig.ts';
 import { type ScriptedCall, type ScriptedLink, scriptedLink } from '../../support/scripted-link.ts';
@@ -19,6 +20,7 @@ function rig(t: TestContext, first: ScriptedLink = scriptedLink({ era: 'modern' 
   const delivered: JsonRpcNotification[] = [];
   const place: { link: ServerLink | undefined } = { link: first.link };
   subscriptions.bind({
+    server: {} as Server,
     findLink: async () => place.link,
     ended: ended.signal,
     info: { name: 'old', version: '1' },
