@@ -7,7 +7,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 /**
  * Reads `VERB WHAT` lines: `+`, `-` a process group; `docker`, `podman` a container, `undocker`, `unpodman`; `dir`,
  * `undir` a folder. POSIX, and nothing but built-ins until the end comes. A group is forgotten as soon as it is gone,
- * so that its number may be used again.
+ * so that its number may be used again. With the last of our folders goes the one that held them.
  */
 const SCRIPT = `
 set -f
@@ -39,7 +39,10 @@ for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
 [ "$podman" = ' ' ] || podman rm -f $podman >/dev/null 2>&1
 IFS='
 '
-for dir in $dirs; do rm -rf -- "$dir" 2>/dev/null; done
+for dir in $dirs; do
+  rm -rf -- "$dir" 2>/dev/null
+  rmdir -- "\${dir%/*}" 2>/dev/null
+done
 `;
 
 const RESTART_AFTER_MS = 1_000;
