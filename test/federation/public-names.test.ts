@@ -42,7 +42,7 @@ const name = fc
   .filter((text) => text.isWellFormed());
 const entry = fc.record({ server: fc.constantFrom('a', 'b', 'c'), prefix, name });
 
-test('every public name has the characters and the length that all clients take', () => {
+test('F30: every public name has the characters and the length that all clients take', () => {
   fc.assert(
     fc.property(prefix, name, (before, own) => {
       assert.match(publicNameOf(before, own), FITS_CLIENTS);
@@ -81,7 +81,7 @@ test('a public name leads back to its owner, and does not depend on what else is
   );
 });
 
-test('two things of one public name are both withheld and reported', () => {
+test('F29: two things of one public name are both withheld and reported', () => {
   const names = buildPublicNames([
     { server: 'one', prefix: 'a', name: 'b__c' },
     { server: 'two', prefix: 'a__b', name: 'c' },
@@ -119,7 +119,7 @@ test('an entry that comes twice is one entry', () => {
   assert.deepEqual(names.ownerOf('a__b'), { server: 'one', name: 'b' });
 });
 
-test('a name that is none is left out and reported, the others are served', () => {
+test('F30: a name that is none is left out and reported, the others are served', () => {
   const bad = [undefined, null, '', 7, {}, ['b'], '\ud800'];
   const names = buildPublicNames(
     [...bad, 'good', '__proto__', 'constructor'].map((own) => ({ server: 'one', prefix: 'a', name: own })),
