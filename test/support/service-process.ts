@@ -15,15 +15,19 @@ export interface ServiceOptions {
 export interface ServiceProcess extends AsyncDisposable {
   /** What it has written so far. */
   output(): string;
+  /** Writes its files anew and has it read them. */
+  reload(files: Readonly<Record<string, string>>): Promise<void>;
+  readonly folder: string;
 }
 
 const STOP_WITHIN_MS = 5_000;
 
 export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'portico-service-'));
-  for (const [name, content] of Object.entries(options.files(folder))) {
-    await writeFile(join(folder, name), content);
-  }
+  const write = async (files: Readonly<Record<string, string>>) => {
+    for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+  };
+  await write(options.files(folder));
   const child = spawn(options.command, options.arguments(folder), { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -33,7 +37,12 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   }
   await once(child, 'spawn');
   return {
+    folder,
     output: () => output,
+    async reload(files) {
+      await write(files);
+      child.kill('SIGHUP');
+    },
     async [Symbol.asyncDispose]() {
       await stop(child);
       await rm(folder, { recursive: true, force: true });
