@@ -119,3 +119,24 @@ test('a baggage without a trace is handed on, and is no trace id', async (t: Tes
   const line = await gateway.logged(({ msg }) => msg === 'exchange');
   assert.equal(line.traceId, undefined);
 });
+
+test('each member of an array is in the trace that it speaks of, else in that of the headers', async (t) => {
+  const upstream = await startFaultyHttpServer({ era: 'legacy' });
+  t.after(() => upstream.close());
+  const gateway = await startGateway({ http: { url: upstream.url } });
+  t.after(() => gateway.close());
+  await using session = await openSession(gateway.url, { version: '2025-03-26' });
+  const member = (id: number, _meta: Members) => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: { name: 'echo', arguments: { text: String(id) }, _meta },
+  });
+  const body = [member(1, { traceparent: SAID.traceparent }), member(2, {})];
+  const answer = await session.send({ body, headers: { ...session.headers, ...OTHER } });
+  await answer.text();
+  const said = upstream
+    .requests('tools/call')
+    .map(({ message }) => (message?.params?._meta as Members | undefined)?.traceparent);
+  assert.deepEqual(said.sort(), [SAID.traceparent, OTHER.traceparent].sort());
+});
