@@ -7,7 +7,7 @@ import { limitTo } from './limit.ts';
 import { REVISIONS, type Revision } from './revisions.ts';
 import { runSuite } from './suite.ts';
 import { type Row, renderLosses, renderTable } from './table.ts';
-import { directly, throughPortico, WAYS } from './ways.ts';
+import { directly, throughPortico, waysOf } from './ways.ts';
 import { readWrittenReasons, type WrittenReason } from './written-reasons.ts';
 
 const CLIENT_WAY = 'mock of the suite';
@@ -39,7 +39,7 @@ process.exitCode = unexplained || flawed || stale.length > 0 || rows.length === 
 
 async function serverRows(revision: Revision): Promise<Row[]> {
   const against = (url: string) => runSuite(['server', '--url', url, ...revision.suiteArgs]);
-  const ways = WAYS.filter(({ name }) => isChosen(`${revision.name} ${name}`));
+  const ways = waysOf(revision).filter(({ name }) => isChosen(`${revision.name} ${name}`));
   if (ways.length === 0) return [];
   const direct = await limit(() => directly(revision, against));
   if (!withPortico) return [compare(revision.name, '', direct, undefined)];
