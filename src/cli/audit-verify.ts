@@ -17,10 +17,13 @@ export async function auditVerify(options: AuditVerifyOptions): Promise<number> 
   const { files, head, keyFile, stdout, stderr } = options;
   let verdict: AuditVerdict;
   try {
-    const key = keyFile === undefined ? undefined : (await readSmallFile(keyFile)).trim();
+    const key = keyFile === undefined ? undefined : await readKey(keyFile);
     verdict = await verifyAudit({ files, key, expectedHead: head });
   } catch (thrown) {
-    stderr.write(`portico: ${(thrown as Error).message}\n`);
+    const { code, path, message } = thrown as NodeJS.ErrnoException;
+    stderr.write(
+      `portico: ${code === 'ENOENT' && path !== undefined ? `there is no file ${path}` : message}\n`,
+    );
     return 1;
   }
   const { records, fault } = verdict;
@@ -29,9 +32,22 @@ export async function auditVerify(options: AuditVerifyOptions): Promise<number> 
     stdout.write(`${place}: ${fault.problem}\n`);
     return 1;
   }
-  stdout.write(`${records} records in order, up to ${verdict.head?.hash ?? 'nothing'}\n`);
+  const { first, head: last } = verdict;
+  stdout.write(
+    `${records} records in order, ${first ?? 0} to ${last?.seq ?? 0}, up to ${last?.hash ?? 'nothing'}\n`,
+  );
+  if (first !== undefined && first > 1) {
+    stderr.write(`portico: what came before record ${first} is not among these files\n`);
+  }
   if (keyFile === undefined) {
     stderr.write('portico: without --key this shows accidents only: plain hashes can be made anew\n');
   }
   return 0;
+}
+
+async function readKey(file: string): Promise<string> {
+  const text = await readSmallFile(file).catch((error: Error) => {
+    throw new Error(`--key ${file}: ${error.message}`);
+  });
+  return text.trim();
 }

@@ -57,9 +57,13 @@ function whyNot(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const isTaken = 'code' in thrown && thrown.code === 'EADDRINUSE';
   return isTaken
-    ? `${thrown.message}; another program has this port, choose one with --port or in gateway.listen`
+    ? `${thrown.message}; another program has this port, choose one with --port (or in gateway.listen) for clients, in ` +
+        'gateway.admin for the admin listener, 9090 by default'
     : thrown.message;
 }
+
+/** A terminal signals its whole group, and npm hands on what it gets: one Ctrl-C comes twice. */
+const SAME_SIGNAL_MS = 500;
 
 /** The first signal drains, a second one hurries. A failure that nobody caught ends the process too, in order. */
 function untilToldToEnd(
@@ -67,11 +71,14 @@ function untilToldToEnd(
   { logger, reload }: { logger: Logger; reload: () => void },
 ): { exitCode: Promise<number>; stop(): void } {
   const { promise: exitCode, resolve } = Promise.withResolvers<number>();
-  let ending = false;
+  let told: { readonly by: NodeJS.Signals; readonly at: number } | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
-    logger.info({ signal, hurried: ending }, 'told to end');
-    if (ending) gateway.hurry();
-    ending = true;
+    const now = performance.now();
+    if (told?.by === signal && now - told.at < SAME_SIGNAL_MS) return;
+    const hurried = told !== undefined;
+    logger.info({ signal, hurried }, 'told to end');
+    if (hurried) gateway.hurry();
+    told = { by: signal, at: now };
     resolve(0);
   };
   const onFailure = (error: unknown) => {

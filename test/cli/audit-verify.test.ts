@@ -35,7 +35,7 @@ async function verified(t: TestContext, spoil: (lines: string[]) => string[], he
 
 test('files in order are said to be, with the head that they end at', async (t) => {
   const { exitCode, stdout } = await verified(t, (lines) => lines, 'last');
-  assert.match(stdout, /^5 records in order, up to [\w-]{43}\n$/);
+  assert.match(stdout, /^5 records in order, 1 to 5, up to [\w-]{43}\n$/);
   assert.equal(exitCode, 0);
 });
 
@@ -57,11 +57,18 @@ for (const [name, spoil, says] of SPOILT) {
   });
 }
 
+test('a beginning that is missing is told: old files may have been deleted, or somebody took it', async (t) => {
+  const { exitCode, stdout, stderr } = await verified(t, (lines) => lines.slice(2), 'last');
+  assert.match(stdout, /^3 records in order, 3 to 5, /);
+  assert.match(stderr, /what came before record 3 is not among these files/);
+  assert.equal(exitCode, 0);
+});
+
 test('a file that is not there is one line, not a stack', async () => {
   let stderr = '';
   const silent = { write: () => {} };
   const said = { write: (text: string) => (stderr += text) };
   const options = { files: ['/no/such/audit.jsonl'], head: undefined, keyFile: undefined };
   assert.equal(await auditVerify({ ...options, stdout: silent, stderr: said }), 1);
-  assert.match(stderr, /^portico: ENOENT.*\n$/);
+  assert.match(stderr, /^portico: there is no file \/no\/such\/audit\.jsonl\n$/);
 });

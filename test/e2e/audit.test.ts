@@ -64,7 +64,7 @@ for (const era of ['modern', 'legacy'] as const) {
     await ann.ask('tools/call', { name: 'read_book', arguments: { canary: 'canary-of-arguments' } });
     await ann.ask('tools/call', { name: 'delete_all', arguments: {} });
     const [call, hidden] = await records('call', 2);
-    const { time, id, totalMs, upstreamMs, answerBytes, arguments: kept, token, session, ip } = call ?? {};
+    const { time, id, totalMs, upstreamMs, answerBytes, arguments: kept, tokenId, session, ip } = call ?? {};
     assert.deepEqual(
       [
         call?.outcome,
@@ -81,7 +81,7 @@ for (const era of ['modern', 'legacy'] as const) {
     assert.ok(Date.parse(String(time)) > 0 && String(id).length === 36);
     assert.ok(Number(totalMs) >= Number(upstreamMs) && Number(answerBytes) > 20);
     assert.match(String(kept), /^hmac-sha256:/);
-    assert.ok(typeof token === 'string' && ip === '127.0.0.1');
+    assert.ok(/^[\w-]{43}$/.test(String(tokenId)) && ip === '127.0.0.1');
     assert.equal(session === undefined, era === 'modern');
     assert.deepEqual([hidden?.outcome, hidden?.reason], ['target-unknown', 'hidden']);
     assert.equal((await verified()).fault, undefined);

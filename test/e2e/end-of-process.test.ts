@@ -79,7 +79,7 @@ test('F44: SIGTERM amid 200 calls, 50 streams and 10 children: no call is lost, 
   for (const client of [...clients, ...sessions]) await client[Symbol.asyncDispose]();
 });
 
-test('F44: a second SIGTERM does not wait for a child that withstands the first', async () => {
+test('F44: a second signal does not wait for a child that withstands the first', async () => {
   await using gateway = await startGateway({
     config: {
       mcpServers: { stubborn: faulty('--era=both', '--ignore-eof', '--ignore-sigterm') },
@@ -95,8 +95,11 @@ test('F44: a second SIGTERM does not wait for a child that withstands the first'
     return servers.stubborn.inFlight === 1;
   });
   const startedAt = performance.now();
-  gateway.signal('SIGTERM');
+  gateway.signal('SIGINT');
+  // A terminal's Ctrl-C reaches the process directly and through npm: that is one signal, and hurries nothing.
+  gateway.signal('SIGINT');
   await eventually('it drains', () => gateway.log().includes('told to end'));
+  assert.doesNotMatch(gateway.log(), /"hurried":true/);
   const stopped = gateway.stop();
   const answer = await call;
   assert.equal(answer.id, 'mine');

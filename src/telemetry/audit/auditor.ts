@@ -124,7 +124,7 @@ function callerMembers({ issuer, subject, clientId, tokenId, claims }: AuditedCa
     subject: text(subject),
     client: text(clientId),
     // The name that the issuer gave the token, else a hash of it.
-    token: text(claims.jti) ?? tokenId,
+    tokenId: text(claims.jti) ?? tokenId,
     actors: actorsOf(claims.act),
   };
 }

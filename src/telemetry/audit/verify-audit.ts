@@ -5,6 +5,8 @@ import { type ChainHead, chainFault, headOf } from './audit-chain.ts';
 export interface AuditVerdict {
   /** Records that were read and are in order. */
   readonly records: number;
+  /** The number of the first one; files that came before it may have been deleted, or it may not be the first. */
+  readonly first: number | undefined;
   /** Where the chain stands at the end; undefined where there is no record. */
   readonly head: ChainHead | undefined;
   /** The first thing that is wrong. */
@@ -29,21 +31,23 @@ export interface VerifyAuditOptions {
 export async function verifyAudit({ files, key, expectedHead }: VerifyAuditOptions): Promise<AuditVerdict> {
   let head: ChainHead | undefined;
   let records = 0;
+  let first: number | undefined;
   let passedExpected = false;
   for (const file of files) {
     let number = 0;
     for await (const line of linesOf(file)) {
       number += 1;
       const problem = chainFault(line, head, key);
-      if (problem !== undefined) return { records, head, fault: { file, line: number, problem } };
+      if (problem !== undefined) return { records, first, head, fault: { file, line: number, problem } };
       head = headOf(line);
+      first ??= head?.seq;
       passedExpected ||= head?.hash === expectedHead;
       records += 1;
     }
   }
-  if (expectedHead === undefined || passedExpected) return { records, head, fault: undefined };
+  if (expectedHead === undefined || passedExpected) return { records, first, head, fault: undefined };
   const problem = 'no record has the hash given as --head: what followed the last record has been cut off';
-  return { records, head, fault: { file: files.at(-1) ?? '', line: 0, problem } };
+  return { records, first, head, fault: { file: files.at(-1) ?? '', line: 0, problem } };
 }
 
 /** At line feeds alone: whatever else is taken for the end of a line elsewhere may stand in a record. */
