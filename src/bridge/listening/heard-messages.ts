@@ -26,7 +26,8 @@ export function announcedChange(method: string, params?: JsonObject): JsonRpcNot
 function mayHear(message: StreamMessage, access: ServerAccess): boolean {
   if (access.whole || !('method' in message) || 'id' in message || ANNOUNCED.has(message)) return true;
   const { method, params } = message;
-  if (UNSUSPECTED.has(method)) return true;
+  // Log lines speak of whatever the server does: they are for nobody whose rights to it are all gone.
+  if (UNSUSPECTED.has(method)) return method !== 'notifications/message' || access.sees();
   const change = LIST_CHANGES.find((known) => known.method === method);
   if (change !== undefined) return access.sees(change.capability);
   // Tasks and extensions are for callers who may use the whole server.
