@@ -40,6 +40,33 @@ function configOf(changes: { servers?: Members; gateway?: Members } = {}): strin
   );
 }
 
+interface Load {
+  /** Resolves once the calls that were under way are answered. */
+  end(): Promise<{ readonly answered: number; readonly failed: readonly unknown[] }>;
+}
+
+/** Four clients, each with one call after the other. */
+function keepCalling(view: string): Load {
+  let going = true;
+  let answered = 0;
+  const failed: unknown[] = [];
+  const loops = Array.from({ length: 4 }, async () => {
+    await using client = new ModernClient(view);
+    while (going) {
+      const { error } = await client.ask('tools/call', { name: 'echo', arguments: { text: 'x' } });
+      if (error === undefined) answered += 1;
+      else failed.push(error);
+    }
+  });
+  return {
+    async end() {
+      going = false;
+      await Promise.all(loops);
+      return { answered, failed };
+    },
+  };
+}
+
 async function untilServers(gateway: GatewayProcess, ...slugs: string[]): Promise<void> {
   await eventually(`the servers are ${slugs.join(', ')}`, async () => {
     const { servers } = await statusOf(gateway);
@@ -89,6 +116,8 @@ test('a changed file is reloaded, a broken one changes nothing and says where it
     return (await environment()).env.SECRET === 'another';
   });
 
+  // As Kubernetes does it, and while calls are made.
+  const load = keepCalling(view);
   for (const [version, servers] of [
     ['..one', {}],
     ['..two', { last: { url: 'http://127.0.0.1:1/mcp' } }],
@@ -103,6 +132,9 @@ test('a changed file is reloaded, a broken one changes nothing and says where it
     }
     await untilServers(gateway, 'faulty', ...Object.keys(servers));
   }
+  const { answered, failed } = await load.end();
+  assert.deepEqual(failed, []);
+  assert.ok(answered > 0);
 });
 
 test('SIGHUP reloads; what needs a restart is named, and the rest is applied', async () => {
