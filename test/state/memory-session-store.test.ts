@@ -65,8 +65,8 @@ test('F04: an idle session ends by itself, and everyone concerned is told once',
 
 test('F04: looking a session up does not keep it alive, using it does, and age ends it all the same', async (t) => {
   const { store, ended } = openStore(t, { idleTimeoutMs: 150, maxAgeMs: 500 });
-  const [used, lookedUp] = await Promise.all([store.create(recordOf('a')), store.create(recordOf('a'))]);
   const startedAt = performance.now();
+  const [used, lookedUp] = await Promise.all([store.create(recordOf('a')), store.create(recordOf('a'))]);
   while (store.size > 0) {
     store.touch(used.key);
     await store.find(lookedUp.id);
