@@ -79,9 +79,10 @@ test('it agrees with a regular expression made of the same pattern', () => {
 test('no pattern and no text make it slow', () => {
   const text = `${'a'.repeat(4_096)}b`;
   for (const pattern of ['*a'.repeat(200), '**a'.repeat(200), '*a*'.repeat(100), `${'a'.repeat(500)}**c`]) {
-    const startedAt = performance.now();
+    // Trying every way would take longer than anyone waits; CPU time, so that a busy machine is no fault.
+    const before = process.cpuUsage();
     assert.equal(new Glob(`${pattern}!`).matches(text), false);
-    const tookMs = performance.now() - startedAt;
-    assert.ok(tookMs < 500, `${pattern.slice(0, 10)} took ${tookMs} ms`);
+    const tookMs = process.cpuUsage(before).user / 1_000;
+    assert.ok(tookMs < 2_000, `${pattern.slice(0, 10)} took ${tookMs} ms`);
   }
 });
