@@ -47,7 +47,7 @@ export async function pin(options: PinOptions): Promise<number> {
     return failed(stderr, `${LOCK_NAME} is of no use: ${before.message}; run portico pin to write it anew`);
   }
   const approved: ToolLock = before instanceof Error || before === undefined ? new Map() : before;
-  const asked = await askAll(
+  const { asked, personal } = await askAll(
     config,
     chosen.map(({ slug }) => slug),
     stderr,
@@ -56,7 +56,7 @@ export async function pin(options: PinOptions): Promise<number> {
     differenceLines(slug, approved.get(slug) ?? new Map(), tools),
   );
   stdout.write(differences.map((line) => `${line}\n`).join(''));
-  const isWhole = asked.size === chosen.length;
+  const isWhole = asked.size + personal === chosen.length;
   if (isCheck) {
     if (differences.length === 0 && isWhole) stdout.write(`everything is as ${LOCK_NAME} has it\n`);
     return differences.length === 0 && isWhole ? 0 : 1;
@@ -72,8 +72,14 @@ export async function pin(options: PinOptions): Promise<number> {
   return isWhole ? 0 : 1;
 }
 
+interface Asked {
+  readonly asked: ToolLock;
+  /** Servers that act for each caller, of which there is none here: no reason to fail. */
+  readonly personal: number;
+}
+
 /** Those that could be asked; of the others standard error says why not. */
-async function askAll(config: Config, slugs: readonly string[], stderr: Output): Promise<ToolLock> {
+async function askAll(config: Config, slugs: readonly string[], stderr: Output): Promise<Asked> {
   // Nothing is served, so there is nothing to be recorded, and nobody to share with.
   const gateway = { ...config.gateway, audit: undefined, redis: undefined };
   const logger = createLogger({ level: 'silent', secrets: config.secrets });
@@ -90,15 +96,18 @@ async function askAll(config: Config, slugs: readonly string[], stderr: Output):
   try {
     const say = (text: string) => stderr.write(`portico: ${text}\n`);
     const redact = createRedact(config.secrets);
-    const asked = slugs.map(async (slug): Promise<[string, PinnedTools] | undefined> => {
+    let personal = 0;
+    const asking = slugs.map(async (slug): Promise<[string, PinnedTools] | undefined> => {
       try {
         return [slug, await ask(running, slug, { signal: ending.signal, say })];
       } catch (thrown) {
+        if (actsForCallers(thrown)) personal += 1;
         say(`${slug} cannot be asked for its tools: ${whyNot(thrown, redact)}`);
         return undefined;
       }
     });
-    return new Map((await Promise.all(asked)).filter((tools) => tools !== undefined));
+    const asked = new Map((await Promise.all(asking)).filter((tools) => tools !== undefined));
+    return { asked, personal };
   } finally {
     process.off('SIGINT', end).off('SIGTERM', end);
     await running.close();
@@ -149,10 +158,14 @@ async function writeWhole(path: string, text: string): Promise<void> {
   }
 }
 
+function actsForCallers(thrown: unknown): boolean {
+  return thrown instanceof GatewayError && thrown.details.reason === 'no-caller';
+}
+
 function whyNot(thrown: unknown, redact: Redact): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const reason = thrown instanceof GatewayError ? thrown.details.reason : undefined;
-  if (reason === 'no-caller') return 'it acts for each caller, and there is none here';
+  if (actsForCallers(thrown)) return 'it acts for each caller, and there is none here';
   const cause = thrown.cause instanceof Error ? `: ${thrown.cause.message}` : '';
   return redact(`${reason ?? thrown.message}${cause}`);
 }

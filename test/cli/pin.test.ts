@@ -1,5 +1,6 @@
 // `portico pin`: what servers have now, approved by writing it down; and what differs from there.
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -133,4 +134,24 @@ test('a config that is wrong is said to be so, and nothing is asked', async (t) 
   const { exitCode, stdout } = await pinned(file);
   assert.equal(exitCode, 1);
   assert.match(stdout, /neither a command nor a url/);
+});
+
+test('a server that acts for each caller cannot be asked, and that is no reason to fail', async (t) => {
+  const docs = await serverWith(t, tool('read'));
+  const { privateKey } = generateKeyPairSync('ed25519', {
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+  const auth = { issuers: [{ issuer: 'https://idp.example.com' }] };
+  const config = {
+    mcpServers: { docs: { url: docs.url }, mine: { url: docs.url, auth: { type: 'identity' } } },
+    gateway: { publicUrl: 'https://mcp.example.com', auth, identity: { key: privateKey } },
+  };
+  const { file } = await writeConfig(t, JSON.stringify(config));
+  for (const isCheck of [false, true]) {
+    const { exitCode, stderr } = await pinned(file, { isCheck });
+    assert.match(stderr, /mine cannot be asked for its tools: it acts for each caller/);
+    assert.equal(exitCode, 0);
+  }
+  assert.deepEqual(await lockBeside(file), { docs: ['read'] });
 });
