@@ -132,6 +132,7 @@ export class Edition {
         before?.context.limits,
       ),
       retries: lasting.retries,
+      replicas: lasting.replicas,
       auditor: lasting.audit?.auditor,
       logger,
       tracing: lasting.tracing,

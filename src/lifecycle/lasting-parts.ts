@@ -54,6 +54,7 @@ export interface LastingParts
     | 'streams'
     | 'bridge'
     | 'retries'
+    | 'replicas'
   > {
   readonly metrics: Metrics;
   readonly store: Store;
@@ -139,6 +140,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
       parked,
     },
     retries: new RetryPasses(state),
+    replicas: undefined,
     ending: new AbortController(),
     hurrying: new AbortController(),
     onLimitFallback: () => fallbacks.inc(),

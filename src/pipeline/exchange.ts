@@ -4,6 +4,7 @@ import type { Arrival } from '../access/limits/limit.ts';
 import type { Principal } from '../access/principal.ts';
 import type { GatewayError } from '../errors.ts';
 import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
+import type { ForwardedExchange } from '../replicas/replicas.ts';
 import type { Caller } from '../servers/credentials/caller.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 
@@ -29,6 +30,15 @@ export interface Exchange {
    */
   readonly signedOut: AbortSignal;
   readonly record: ExchangeRecord;
+  /** Undefined where the client itself has reached this replica. What was forwarded is never forwarded again. */
+  readonly forwarded?: ForwardedFrom | undefined;
+}
+
+export interface ForwardedFrom {
+  /** The id of the replica that the client has reached. */
+  readonly replica: string;
+  /** permitted: authorized, counted and recorded there, and not here. */
+  readonly kind: ForwardedExchange['kind'];
 }
 
 /** The answer to one HTTP request. The first of these calls decides what kind of answer it is. */

@@ -12,6 +12,7 @@ import type { KnownLists } from '../federation/known-lists.ts';
 import type { ServerCatalogue } from '../federation/server-catalogue.ts';
 import type { ToolShapes } from '../federation/tool-shapes.ts';
 import type { WithheldNames } from '../federation/withheld-names.ts';
+import type { Replicas } from '../replicas/replicas.ts';
 import type { ClientIdentity } from '../servers/peer.ts';
 import type { Server } from '../servers/server.ts';
 import type { Auditor } from '../telemetry/audit/auditor.ts';
@@ -40,6 +41,8 @@ export interface GatewayContext {
   readonly bridge: BridgeState;
   readonly limits: Limits;
   readonly retries: RetryPasses;
+  /** Undefined where this is the only one. */
+  readonly replicas: Replicas | undefined;
   /** Undefined where no record of calls is kept. */
   readonly auditor: Auditor | undefined;
   readonly logger: Logger;
