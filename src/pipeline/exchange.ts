@@ -39,6 +39,7 @@ export interface ForwardedFrom {
   readonly replica: string;
   /** permitted: authorized, counted and recorded there, and not here. */
   readonly kind: ForwardedExchange['kind'];
+  readonly credentials?: ForwardedExchange['credentials'];
 }
 
 /** The answer to one HTTP request. The first of these calls decides what kind of answer it is. */

@@ -45,8 +45,9 @@ export interface ForwardedExchange {
   /**
    * permitted: the replica that the client reached has authorized it, taken from its limits, and writes the record.
    * undecided: it could not tell what the message asks for; that is all left to the home.
+   * left: the client of the exchange of that id has gone; what it asked for goes on, and its frames are still read.
    */
-  readonly kind: 'permitted' | 'undecided';
+  readonly kind: 'permitted' | 'undecided' | 'left';
   /** Of the exchange, on both replicas. */
   readonly id: string;
   readonly httpMethod: 'POST' | 'GET' | 'DELETE';
@@ -56,6 +57,8 @@ export interface ForwardedExchange {
   readonly principal: Principal;
   /** Where the client's request came from. */
   readonly address: string | undefined;
+  /** Sealed: what servers are to be shown for the caller that only the caller's token could have got. */
+  readonly credentials?: string | undefined;
   readonly body: Buffer;
 }
 
