@@ -34,11 +34,12 @@ export function stillAlive(processes: readonly ProcessId[]): number[] {
     .map(({ pid }) => pid);
 }
 
-/** Those whose working directory is `folder`: a child keeps it even when its parents are gone. */
+/** Those whose working directory is `folder`, be it removed by now: a child keeps it when its parents are gone. */
 export function processesIn(folder: string): number[] {
+  const names = [folder, `${folder} (deleted)`];
   return allPids().filter((pid) => {
     try {
-      return readlinkSync(`/proc/${pid}/cwd`) === folder && readStat(pid) !== undefined;
+      return names.includes(readlinkSync(`/proc/${pid}/cwd`)) && readStat(pid) !== undefined;
     } catch {
       return false;
     }

@@ -1,4 +1,5 @@
-// One `Server` with the real wires below it and nothing above. Closed when the test is over.
+// One `Server` with the real wires below it and nothing above. Closed when the test is over, and held to it that neither
+// a process nor a byte of it is left.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,8 @@ import type { ServerLink } from '../../src/servers/server-link.ts';
 import type { StdioTimings } from '../../src/servers/stdio/stdio-transport.ts';
 import { BufferBudget } from '../../src/state/buffer-budget.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
-import { modernMeta, textOf } from './stdio-rig.ts';
+import { childrenFolder } from './children-folder.ts';
+import { ANY_FOLDER, modernMeta, textOf } from './stdio-rig.ts';
 import { testCredentials } from './test-credentials.ts';
 
 export interface ServerRig {
@@ -43,8 +45,10 @@ export function openServer(
   const outbound = createOutbound({ proxy: undefined, ca: undefined });
   const budget = new BufferBudget(Number.POSITIVE_INFINITY);
   const identity = { name: 'portico', title: 'Portico', version: '0.0.0-test' };
+  const stdio = config.type === 'stdio' ? config : undefined;
+  const folder = childrenFolder(stdio?.cwd === ANY_FOLDER ? undefined : stdio?.cwd);
   const server = new Server({
-    config,
+    config: stdio === undefined ? config : { ...stdio, cwd: folder.path },
     identity,
     logger,
     now,
@@ -60,6 +64,7 @@ export function openServer(
   t.after(async () => {
     await server.close();
     await outbound.close();
+    await folder.assertDeserted();
     assert.equal(budget.usedBytes, 0, 'the server still counts what it held');
   });
   return { server, logs };

@@ -1,4 +1,5 @@
-// A stdio transport with the faulty server at its other end, and all that it said. Closed when the test is over.
+// A stdio transport with the faulty server at its other end, and all that it said. Closed when the test is over, and
+// held to it that neither a process nor a byte of it is left.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -13,8 +14,12 @@ import {
 import type { ServerMessage } from '../../src/servers/transport.ts';
 import { BufferBudget } from '../../src/state/buffer-budget.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
+import { childrenFolder } from './children-folder.ts';
 
 export const FAULTY_SERVER = fileURLToPath(new URL('faulty-stdio-server.ts', import.meta.url));
+
+/** Where a child runs that may run anywhere. */
+export const ANY_FOLDER = import.meta.dirname;
 
 /** Short enough for a test, long enough for a busy machine. */
 export const QUICK_STOP: StdioTimings = {
@@ -36,7 +41,7 @@ export function faultyConfig(
     command: process.execPath,
     args: [FAULTY_SERVER, ...switches],
     env: {},
-    cwd: import.meta.dirname,
+    cwd: ANY_FOLDER,
     privateHome: true,
     resources: undefined,
     user: undefined,
@@ -97,7 +102,8 @@ export async function startRig(
   const logs: string[] = [];
   const gone = Promise.withResolvers<string>();
   const budget = new BufferBudget(Number.POSITIVE_INFINITY);
-  const transport = await startStdioTransport(faultyConfig(switches, config), {
+  const folder = childrenFolder(config.cwd);
+  const transport = await startStdioTransport(faultyConfig(switches, { ...config, cwd: folder.path }), {
     budget,
     logger: createLogger({
       level: 'debug',
@@ -118,6 +124,7 @@ export async function startRig(
   });
   t.after(async () => {
     await transport.close();
+    await folder.assertDeserted();
     assert.equal(budget.usedBytes, 0, 'the transport still counts what it held');
   });
   const request: StdioRig['request'] = (method, params = {}, options = {}) => {

@@ -13,6 +13,7 @@ import {
   startChildProcess,
 } from '../../../src/servers/stdio/child-process.ts';
 import { ProcessGroup } from '../../../src/servers/stdio/process-group.ts';
+import { childrenFolder } from '../../support/children-folder.ts';
 import { descendantsOf, stillAlive } from '../../support/process-tree.ts';
 import { FAULTY_SERVER, QUICK_STOP } from '../../support/stdio-rig.ts';
 
@@ -26,11 +27,15 @@ async function start(
   args: readonly string[],
   timings: Partial<StopTimings> = {},
 ): Promise<ChildProcess> {
+  const folder = childrenFolder();
   const child = await startChildProcess(
-    { command, args, env: {}, cwd: import.meta.dirname },
+    { command, args, env: {}, cwd: folder.path },
     { timings: { ...QUICK_STOP, ...timings } },
   );
-  t.after(() => child.stop({ atOnce: true }));
+  t.after(async () => {
+    await child.stop({ atOnce: true });
+    await folder.assertDeserted();
+  });
   child.stdout.resume();
   return child;
 }
@@ -205,10 +210,11 @@ test('waiting for a group ends when the time is over', async (t) => {
 });
 
 test('F44: a child that withstands everything does not hold up an end that hurries, at whichever step', async () => {
+  const folder = childrenFolder();
   for (const inputGraceMs of [60_000, 1]) {
     const hurry = new AbortController();
     const args = [FAULTY_SERVER, '--ignore-sigterm', '--ignore-eof', '--start-delay=20'];
-    const launch = { command: NODE, args, env: {}, cwd: import.meta.dirname };
+    const launch = { command: NODE, args, env: {}, cwd: folder.path };
     const timings = { ...QUICK_STOP, inputGraceMs, sigtermGraceMs: 60_000 };
     const child = await startChildProcess(launch, { timings, hurry: hurry.signal });
     await once(child.stderr, 'data');
@@ -218,6 +224,7 @@ test('F44: a child that withstands everything does not hold up an end that hurri
     assert.equal(await stopped, true);
     assert.equal((await child.exited).signal, 'SIGKILL');
   }
+  await folder.assertDeserted();
 });
 
 test('F06: a hundred starts and stops leave no process and no open handle', async () => {

@@ -1,8 +1,10 @@
 // How a wire to a child begins and ends, and what its calls learn of it.
 import assert from 'node:assert/strict';
+import { realpath } from 'node:fs/promises';
 import { test } from 'node:test';
 import { GatewayError } from '../../../src/errors.ts';
 import { descendantsOf, stillAlive } from '../../support/process-tree.ts';
+import { temporaryFolder } from '../../support/server-rig.ts';
 import { FAULTY_SERVER, type StdioRig, startRig } from '../../support/stdio-rig.ts';
 
 const MIB = 1024 * 1024;
@@ -246,12 +248,13 @@ test('a child that does not read yet is closed as any other', async (t) => {
 test('F59: a child gets its declared environment and folder, and nothing of ours', async (t) => {
   process.env.PORTICO_TEST_CANARY = 'not for children';
   t.after(() => delete process.env.PORTICO_TEST_CANARY);
-  const rig = await startRig(t, [], { config: { env: { GREETING: 'hello' }, cwd: '/' } });
+  const folder = await realpath(await temporaryFolder(t));
+  const rig = await startRig(t, [], { config: { env: { GREETING: 'hello' }, cwd: folder } });
   const { env, cwd } = JSON.parse(await rig.text('environment')) as { env: NodeJS.ProcessEnv; cwd: string };
   assert.equal(env.GREETING, 'hello');
   assert.equal(env.PATH, process.env.PATH);
   assert.equal(env.PORTICO_TEST_CANARY, undefined);
-  assert.equal(cwd, '/');
+  assert.equal(cwd, folder);
 });
 
 test('F06: twenty wires opened, used and closed leave no process behind', async (t) => {
