@@ -1,14 +1,14 @@
 // Sessions in this process: one replica, forgotten at its end.
 import { createHash, randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
-import type { SessionRecord, SessionStore, StoredSession } from './session-store.ts';
-
-export interface SessionLimits {
-  readonly idleTimeoutMs: number;
-  readonly maxAgeMs: number;
-  readonly max: number;
-  readonly maxPerPrincipal: number;
-}
+import {
+  NEW_STATE,
+  type SessionLimits,
+  type SessionLoss,
+  type SessionRecord,
+  type SessionStore,
+  type StoredSession,
+} from './session-store.ts';
 
 interface Entry extends StoredSession {
   readonly createdAt: number;
@@ -18,12 +18,14 @@ interface Entry extends StoredSession {
 /** base64url of 32 bytes: what cannot be an id is not even hashed. */
 const SESSION_ID = /^[A-Za-z0-9_-]{43}$/;
 const RETRY_AFTER_MS = 10_000;
+/** There is but one replica. */
+const OWNER = 'here';
 
 export class MemorySessionStore implements SessionStore {
   #limits: SessionLimits;
   readonly #entries = new Map<string, Entry>();
   readonly #perPrincipal = new Map<string, number>();
-  readonly #listeners: ((key: string) => void)[] = [];
+  readonly #listeners: ((key: string, loss: SessionLoss) => void)[] = [];
   #sweeper: NodeJS.Timeout;
 
   constructor(limits: SessionLimits) {
@@ -31,7 +33,6 @@ export class MemorySessionStore implements SessionStore {
     this.#sweeper = this.#startSweeper();
   }
 
-  /** Also for sessions that are open. */
   applyLimits(limits: SessionLimits): void {
     this.#limits = limits;
     clearInterval(this.#sweeper);
@@ -50,9 +51,10 @@ export class MemorySessionStore implements SessionStore {
     const id = randomBytes(32).toString('base64url');
     const key = keyOf(id);
     const now = performance.now();
-    this.#entries.set(key, { key, record, createdAt: now, lastUsedAt: now });
+    const stored = { key, record, state: NEW_STATE, owner: OWNER };
+    this.#entries.set(key, { ...stored, createdAt: now, lastUsedAt: now });
     this.#perPrincipal.set(record.principal, mine + 1);
-    return { id, key, record };
+    return { id, ...stored };
   }
 
   async find(id: string): Promise<StoredSession | undefined> {
@@ -77,14 +79,31 @@ export class MemorySessionStore implements SessionStore {
     const left = (this.#perPrincipal.get(principal) ?? 1) - 1;
     if (left > 0) this.#perPrincipal.set(principal, left);
     else this.#perPrincipal.delete(principal);
-    for (const listener of this.#listeners) listener(key);
+    for (const listener of this.#listeners) listener(key, 'over');
   }
 
-  onEnded(listener: (key: string) => void): void {
+  /** There is no successor to know of it. */
+  async save(): Promise<void> {}
+
+  async take({ key }: StoredSession): Promise<StoredSession | undefined> {
+    return this.#entries.get(key);
+  }
+
+  leave(key: string): Promise<void> {
+    return this.end(key);
+  }
+
+  remove({ key }: StoredSession): Promise<void> {
+    return this.end(key);
+  }
+
+  async check(): Promise<void> {}
+
+  onLost(listener: (key: string, loss: SessionLoss) => void): void {
     this.#listeners.push(listener);
   }
 
-  close(): void {
+  async close(): Promise<void> {
     clearInterval(this.#sweeper);
   }
 

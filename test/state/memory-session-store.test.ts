@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { MemorySessionStore, type SessionLimits } from '../../src/state/memory-session-store.ts';
-import type { SessionRecord } from '../../src/state/session-store.ts';
+import { MemorySessionStore } from '../../src/state/memory-session-store.ts';
+import type { SessionLimits, SessionRecord } from '../../src/state/session-store.ts';
 import { failure } from '../support/http-rig.ts';
 
 const recordOf = (principal: string): SessionRecord => ({
@@ -22,7 +22,7 @@ function openStore(t: TestContext, limits: Partial<SessionLimits> = {}) {
     ...limits,
   });
   const ended: string[] = [];
-  store.onEnded((key) => ended.push(key));
+  store.onLost((key) => ended.push(key));
   t.after(() => store.close());
   return { store, ended };
 }

@@ -2,15 +2,39 @@
 // ends, however it ends, leaves nothing behind: neither stream, question nor link (F04).
 import { GatewayError } from '../../errors.ts';
 import { LIST_CHANGES, promisedListChanges } from '../../protocol/list-changes.ts';
+import type { Replicas } from '../../replicas/replicas.ts';
+import type { Caller } from '../../servers/credentials/caller.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerMessage } from '../../servers/transport.ts';
-import type { SessionRecord, SessionStore } from '../../state/session-store.ts';
+import type { SessionLoss, SessionRecord, SessionStore, StoredSession } from '../../state/session-store.ts';
 import { sessionLinkKey } from '../choose-link.ts';
 import { announcedChange } from '../listening/heard-messages.ts';
 import { LegacySession, type LegacySessionOptions } from './legacy-session.ts';
 
 export interface LegacySessionsOptions extends LegacySessionOptions {
   readonly idleTimeoutMs: number;
+  /** Undefined where all sessions live here. */
+  readonly replicas?: Pick<Replicas, 'id' | 'publish'> | undefined;
+}
+
+/** A session that exists, for whoever may have it. */
+export type LocatedSession =
+  | { readonly at: 'here'; readonly session: LegacySession }
+  | {
+      readonly at: 'elsewhere';
+      /** The replica that it lives on; undefined where it has been left to whoever is asked for it. */
+      readonly owner: string | undefined;
+      readonly stored: StoredSession;
+    };
+
+/** What an adopted session goes on with. */
+export interface AdoptionTerms {
+  /** The one server of its view; undefined where the view is of several. */
+  readonly sole: Server | undefined;
+  /** All that there are now, by slug. */
+  readonly servers: ReadonlyMap<string, Server>;
+  /** Whose session it is. */
+  readonly caller: Caller;
 }
 
 export class LegacySessions {
@@ -24,7 +48,7 @@ export class LegacySessions {
   constructor(store: SessionStore, options: LegacySessionsOptions) {
     this.#store = store;
     this.#options = options;
-    store.onEnded((key) => this.#dispose(key));
+    store.onLost((key, loss) => this.#dispose(key, loss));
     this.#keeper = this.#startKeeper();
   }
 
@@ -69,13 +93,55 @@ export class LegacySessions {
     }
   }
 
-  /** The session of that id, if it belongs to that principal and that view; else as if it did not exist (F05). */
-  async find(id: string, principal: string, view: string | undefined): Promise<LegacySession | undefined> {
+  /**
+   * The session of that id and where it lives, if it belongs to that principal and that view; else as if it did not
+   * exist (F05).
+   *
+   * @throws GatewayError store-unavailable
+   */
+  async locate(id: string, principal: string, view: string | undefined): Promise<LocatedSession | undefined> {
     const stored = await this.#store.find(id);
     if (stored === undefined || stored.record.principal !== principal || stored.record.view !== view)
       return undefined;
-    this.#store.touch(stored.key);
-    return this.#live.get(stored.key)?.session;
+    return this.#located(stored);
+  }
+
+  /** The same, as far as it lives here. */
+  async find(id: string, principal: string, view: string | undefined): Promise<LegacySession | undefined> {
+    const located = await this.locate(id, principal, view);
+    return located?.at === 'here' ? located.session : undefined;
+  }
+
+  /**
+   * Goes on, here, with a session whose owner is gone or has left it. Of several replicas that try, one gets it.
+   *
+   * @param stored as it was located
+   * @returns where it lives now; undefined where it died with its owner: its record is removed
+   * @throws GatewayError store-unavailable, draining
+   */
+  async adopt(stored: StoredSession, _terms: AdoptionTerms): Promise<LocatedSession | undefined> {
+    await this.forget(stored);
+    return undefined;
+  }
+
+  /**
+   * Ends a session that lives on a replica which cannot be reached.
+   *
+   * @throws GatewayError store-unavailable
+   */
+  async forget(stored: StoredSession): Promise<void> {
+    await this.#store.remove(stored);
+    this.#options.replicas?.publish({ kind: 'session-ended', key: stored.key });
+  }
+
+  /** Another replica says that it has ended the session. */
+  noteEnded(key: string): void {
+    if (this.#live.has(key)) void this.#store.check(key);
+  }
+
+  /** Another replica says that it has the session now; its word may be late, so the record decides. */
+  noteMoved(key: string): void {
+    if (this.#live.has(key)) void this.#store.check(key);
   }
 
   /** Word that lists may have changed, for sessions of the views that it concerns, as far as their servers promise it. */
@@ -120,10 +186,26 @@ export class LegacySessions {
     clearInterval(this.#keeper);
     await Promise.all([...this.#live.keys()].map((key) => this.#store.end(key)));
     await Promise.all(this.#releasing);
-    this.#store.close();
+    await this.#store.close();
   }
 
-  #dispose(key: string): void {
+  #located(stored: StoredSession): LocatedSession | undefined {
+    const { key, owner } = stored;
+    const session = this.#live.get(key)?.session;
+    const { replicas } = this.#options;
+    if (replicas === undefined || owner === replicas.id) {
+      if (session !== undefined) {
+        this.#store.touch(key);
+        return { at: 'here', session };
+      }
+      // What was said to be here and is not has been lost on the way, and may be taken up again.
+      return replicas && { at: 'elsewhere', owner: undefined, stored };
+    }
+    if (session !== undefined) this.#dispose(key, 'moved');
+    return { at: 'elsewhere', owner, stored };
+  }
+
+  #dispose(key: string, _loss: SessionLoss): void {
     const live = this.#live.get(key);
     if (live === undefined) return;
     this.#live.delete(key);
