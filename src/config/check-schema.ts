@@ -6,8 +6,8 @@ import { explainError } from './explain-error.ts';
 import { fillDefaults } from './fill-defaults.ts';
 import { PathSet } from './path-set.ts';
 import { type ConfigFile, configSchema, configSchemaNode } from './schema.ts';
-import { DURATION, LATER, SECRET, SPELLING } from './schema-kinds.ts';
-import { branchFor, childOf, type SchemaNode } from './schema-node.ts';
+import { DURATION, SECRET, SPELLING } from './schema-kinds.ts';
+import { branchFor, type SchemaNode } from './schema-node.ts';
 import { type Finding, nodeAt, type Path, plainValue, type SourceNode } from './source-tree.ts';
 
 export interface CheckedFile {
@@ -30,7 +30,6 @@ export function checkSchema(root: SourceNode): CheckedFile {
   const findings: Finding[] = [];
   const invalid: Path[] = [];
   const known = new PathSet();
-  refuseLater(configSchemaNode, value, [], findings);
   for (let round = 0; !validate(value); round += 1) {
     // Each round takes something out, so this never happens; a reload that hangs would be worse than one that fails.
     if (round > MAX_ROUNDS) throw new Error('the schema check does not come to an end');
@@ -60,38 +59,13 @@ function complete(valid: Section): ConfigFile {
 
 function newAjv(): Ajv {
   const ajv = new Ajv({ allErrors: true, verbose: true, ownProperties: true, allowUnionTypes: true });
-  ajv.addVocabulary([LATER, SECRET, SPELLING, 'patternErrorMessage']);
+  ajv.addVocabulary([SECRET, SPELLING, 'patternErrorMessage']);
   ajv.addKeyword({
     keyword: DURATION,
     type: 'string',
     validate: (_: true, text: string) => (parseDuration(text) ?? 0) <= MAX_DURATION_MS,
   });
   return ajv;
-}
-
-/** Reports and removes keys whose capability is still to come, whatever stands below them. */
-function refuseLater(schema: SchemaNode, value: unknown, path: Path, findings: Finding[]): void {
-  const hint = 'Remove it for now.';
-  const branch = schema.anyOf === undefined ? schema : (branchFor(schema.anyOf, value) ?? schema);
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) {
-      refuseLater(branch.items ?? {}, item, [...path, index], findings);
-    }
-  } else if (isSection(value)) {
-    for (const [key, member] of Object.entries(value)) {
-      const known = childOf(branch, key) ?? {};
-      const here = [...path, key];
-      const isLater = known[LATER] === true || (known[LATER] ?? []).some((choice) => choice === member);
-      if (!isLater) {
-        refuseLater(known, member, here, findings);
-        continue;
-      }
-      const [on, what] =
-        known[LATER] === true ? (['key', key] as const) : (['value', `${key}: ${member}`] as const);
-      if (member !== null) findings.push({ path: here, on, message: `${what} is not available yet`, hint });
-      delete value[key];
-    }
-  }
 }
 
 /** Of the errors of a choice between schemas, those of the alternative that was meant. */

@@ -1,50 +1,40 @@
 // The reference part of docs/configuration.md: every key of the schema with its value, default and effect.
-import { DURATION, LATER } from './schema-kinds.ts';
+import { DURATION } from './schema-kinds.ts';
 import type { SchemaNode } from './schema-node.ts';
 
 interface Row {
   readonly path: string;
   readonly schema: SchemaNode;
-  readonly isLater: boolean;
 }
 
 const SERVER = 'mcpServers.<name>.';
 const GATEWAY = 'gateway.';
 
 export function configReference(schema: SchemaNode): string {
-  const rows = rowsBelow(schema, '', false);
-  const built = rows.filter((row) => !row.isLater);
+  const rows = rowsBelow(schema, '');
   const within = (prefix: string) =>
-    built
+    rows
       .filter((row) => row.path.startsWith(prefix))
       .map((row) => ({ ...row, path: row.path.slice(prefix.length) }));
   return [
-    ...['### The file', '', lines(built.filter((row) => !row.path.includes('.'))), ''],
+    ...['### The file', '', lines(rows.filter((row) => !row.path.includes('.'))), ''],
     ...['### A server: `mcpServers.<name>`', '', lines(within(SERVER)), ''],
     ...['### Portico itself: `gateway`', '', lines(within(GATEWAY)), ''],
-    '### Not available yet',
-    '',
-    'The schema describes these keys so that files can be planned; a file that uses one is refused.',
-    '',
-    lines(rows.filter((row) => row.isLater)),
-    '',
   ].join('\n');
 }
 
 /** Every key below a schema, each section before what it holds. */
-function rowsBelow(schema: SchemaNode, prefix: string, isLater: boolean): Row[] {
+function rowsBelow(schema: SchemaNode, prefix: string): Row[] {
   const { properties = {}, additionalProperties, items, anyOf = [] } = schema;
   const named = Object.entries(properties).map(([key, child]) => [`${prefix}${key}`, child] as const);
   const others =
     typeof additionalProperties === 'object' ? [[`${prefix}<name>`, additionalProperties] as const] : [];
   const members = items === undefined ? [] : [[`${prefix.slice(0, -1)}[]`, items] as const];
   const own = [...named, ...others, ...members].flatMap(([path, child]) => {
-    const childIsLater = isLater || child[LATER] === true;
     const isKey = child.description !== undefined && items !== child;
-    const row = { path, schema: child, isLater: childIsLater };
-    return [...(isKey ? [row] : []), ...rowsBelow(child, `${path}.`, childIsLater)];
+    return [...(isKey ? [{ path, schema: child }] : []), ...rowsBelow(child, `${path}.`)];
   });
-  return [...own, ...anyOf.flatMap((branch) => rowsBelow(branch, prefix, isLater))];
+  return [...own, ...anyOf.flatMap((branch) => rowsBelow(branch, prefix))];
 }
 
 /** One line a key; alternatives that share a key share its line. */
@@ -62,7 +52,7 @@ function lines(rows: readonly Row[]): string {
 
 /** Descriptions end with the default, or begin with "Required". */
 function splitDescription(schema: SchemaNode): [effect: string, byDefault: string] {
-  const description = (schema.description ?? '').replace(/^Not available yet\. /, '');
+  const description = schema.description ?? '';
   const [, effect = description, byDefault = ''] = /^(.*?) ?Default: (.*)\.$/s.exec(description) ?? [];
   const isLiteral = schema.default !== undefined && byDefault !== '';
   if (description.startsWith('Required. ')) return [description.slice('Required. '.length), 'required'];

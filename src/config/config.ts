@@ -7,6 +7,7 @@ import type { AuthConfig } from './auth-config.ts';
 import type { LimitConfig, RedisConfig } from './limits-config.ts';
 import type { PersonalEnv } from './personal-value.ts';
 import type { PinsConfig } from './pins.ts';
+import type { ReplicaConfig } from './replica-config.ts';
 import type { IdentityConfig, ServerAuthConfig } from './server-auth-config.ts';
 import type { ToolOverrides, ToolSelection } from './shape-config.ts';
 
@@ -120,6 +121,8 @@ export interface GatewayConfig {
   readonly limits: readonly LimitConfig[];
   /** Undefined: what replicas would share is kept in process. */
   readonly redis: RedisConfig | undefined;
+  /** Undefined: this is the only replica. Never without `redis`. */
+  readonly replica: ReplicaConfig | undefined;
   /** Undefined: no record is kept. */
   readonly audit: AuditConfig | undefined;
   readonly trustedProxies: readonly string[];

@@ -1,5 +1,5 @@
 // The schema as editors need it: of the file as it is written, where a placeholder may stand for any single value.
-import { DURATION, LATER, SECRET, SPELLING } from './schema-kinds.ts';
+import { DURATION, SECRET, SPELLING } from './schema-kinds.ts';
 import type { SchemaNode } from './schema-node.ts';
 
 const PLACEHOLDER = String.raw`\$\{`;
@@ -18,7 +18,6 @@ function node(schema: SchemaNode): Record<string, unknown> {
   const kept = Object.entries(schema).filter(([keyword]) => !INNER_KEYWORDS.has(keyword));
   const written: Record<string, unknown> = { ...Object.fromEntries(kept), ...withPlaceholder(schema) };
   if (Array.isArray(written.required) && written.required.length === 0) delete written.required;
-  if (schema[LATER] === true) written.doNotSuggest = true;
   if (schema.properties !== undefined) {
     const properties = Object.entries(schema.properties).map(([key, child]) => [key, node(child)]);
     written.properties = Object.fromEntries(properties);

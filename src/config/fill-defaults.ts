@@ -1,5 +1,4 @@
 // Puts the schema's defaults where a file says nothing, so that what follows never asks again.
-import { LATER } from './schema-kinds.ts';
 import { branchFor, childOf, type SchemaNode } from './schema-node.ts';
 
 export function fillDefaults(schema: SchemaNode, value: unknown): unknown {
@@ -13,7 +12,7 @@ export function fillDefaults(schema: SchemaNode, value: unknown): unknown {
   const filled: Record<string, unknown> = Object.create(null);
   for (const [key, member] of Object.entries(value)) filled[key] = fillMember(schema, key, member);
   for (const [key, known] of Object.entries(schema.properties ?? {})) {
-    if (key in filled || known.default === undefined || known[LATER] === true) continue;
+    if (key in filled || known.default === undefined) continue;
     filled[key] = fillDefaults(known, structuredClone(known.default));
   }
   return filled;

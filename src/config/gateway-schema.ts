@@ -1,4 +1,4 @@
-// `gateway`: Portico itself, as far as it is built. What comes later stands in the later-*-schema files.
+// `gateway`: Portico itself.
 import { Type } from 'typebox';
 import { accessSchema } from './access-schema.ts';
 import { HOST_PATTERN } from './addresses.ts';
@@ -6,6 +6,7 @@ import { auditSchema } from './audit-schema.ts';
 import { authSchema } from './auth-schema.ts';
 import { identitySchema } from './identity-schema.ts';
 import { limitsSchema, redisSchema } from './limits-schema.ts';
+import { replicaSchema } from './replica-schema.ts';
 import {
   byteSize,
   choice,
@@ -241,6 +242,12 @@ const stateKeys = {
 };
 
 const viewKeys = {
+  names: choice(['auto', 'prefixed'], {
+    description:
+      'Names of tools and prompts on /mcp. auto: untouched while one server is configured, else with the prefix of their ' +
+      'server. prefixed: always with it.',
+    default: 'auto',
+  }),
   toolsets: map(
     list(text({ description: 'A target, as in access rules.' }), { description: 'Targets of the set.' }),
     {
@@ -315,6 +322,7 @@ export const gatewayKeys = {
   identity: Type.Optional(identitySchema),
   limits: limitsSchema,
   redis: Type.Optional(redisSchema),
+  replica: Type.Optional(replicaSchema),
   audit: Type.Optional(auditSchema),
   ...stateKeys,
   ...viewKeys,

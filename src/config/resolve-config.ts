@@ -170,6 +170,7 @@ function resolveGateway(
     identity: section.identity && resolveIdentity(section.identity, pem),
     limits: section.limits.map((limit) => resolveLimit(limit, section.redis !== undefined)),
     redis: section.redis && resolveRedis(section.redis),
+    replica: section.replica && { ...section.replica, listen: { ...section.replica.listen } },
     audit: section.audit && resolveAudit(section.audit, folder),
     trustedProxies: section.trustedProxies,
     origins: section.origins,

@@ -8,6 +8,7 @@ import { Ledger, type RuleFindings, type RuleInput } from './ledger.ts';
 import { noProxyFault } from './no-proxy.ts';
 import { namesIssuers, personalFault } from './personal-rules.ts';
 import { publicUrlDoubt, publicUrlFault } from './public-url.ts';
+import * as replicaRules from './replica-rules.ts';
 import type { ConfigFile, ServerEntry } from './schema.ts';
 import * as serverAuthRules from './server-auth-rules.ts';
 import * as serverRules from './server-rules.ts';
@@ -66,6 +67,7 @@ function checkGateway(gateway: ConfigFile['gateway'], ledger: Ledger): void {
   const redisUrl = gateway.redis?.url;
   if (redisUrl !== undefined)
     ledger.refuse(gatewayRules.redisUrlFault(redisUrl), ['gateway', 'redis', 'url']);
+  checkReplica(gateway, ledger);
   checkEach(gateway.origins, ['gateway', 'origins'], originFault, ledger);
   checkEach(gateway.hosts, ['gateway', 'hosts'], hostValueFault, ledger);
   const bodyLimit = ['gateway', 'bodyLimit'];
@@ -73,6 +75,22 @@ function checkGateway(gateway: ConfigFile['gateway'], ledger: Ledger): void {
   ledger.warn(gatewayRules.bodyLimitDoubt(gateway.bodyLimit, gateway.maxBuffered), bodyLimit, [
     ['gateway', 'maxBuffered'],
   ]);
+}
+
+function checkReplica(gateway: ConfigFile['gateway'], ledger: Ledger): void {
+  const { replica, listen, admin } = gateway;
+  if (replica === undefined) return;
+  const path = ['gateway', 'replica'];
+  ledger.refuse(replicaRules.redisMissing(gateway), path, { on: 'key', reads: [['gateway', 'redis']] });
+  ledger.refuse(replicaRules.replicaUrlFault(replica.url), [...path, 'url']);
+  ledger.refuse(replicaRules.replicaSecretFault(replica.secret), [...path, 'secret']);
+  const port = [...path, 'listen', 'port'];
+  const others = { public: ['listen', listen], admin: ['admin', admin] } as const;
+  for (const [name, [key, address]] of Object.entries(others)) {
+    if (address === false) continue;
+    const reads = ['host', 'port'].map((part) => ['gateway', key, part]);
+    ledger.refuse(replicaRules.replicaPortFault(replica.listen, address, name), port, { reads });
+  }
 }
 
 function checkAuth(auth: NonNullable<ConfigFile['gateway']['auth']>, path: Path, ledger: Ledger): void {

@@ -7,8 +7,6 @@ export interface KeyNotes {
   readonly description: string;
 }
 
-/** Marks a key whose capability comes later: described here, refused by the loader. */
-export const LATER = 'x-portico-later';
 /** Marks a duration: no longer than Node's timers can wait. */
 export const DURATION = 'x-portico-duration';
 /** Marks text that a number or a truth value may stand for, by its spelling. */
@@ -116,12 +114,6 @@ export function standingSection<Keys extends Record<string, TSchema>>(
   notes: KeyNotes,
 ): TObject<Keys> {
   return Object.assign(section(keys, notes), { default: {} });
-}
-
-/** Present in the schema, not yet in the product. */
-export function later<Schema extends TSchema>(schema: Schema) {
-  const description = `Not available yet. ${(schema as { description?: string }).description ?? ''}`.trim();
-  return Type.Optional({ ...schema, description, [LATER]: true });
 }
 
 function described(notes: KeyNotes & { default?: unknown }): { description: string; default?: unknown } {

@@ -1,5 +1,5 @@
 // The part of JSON Schema that the config's schema is made of, for code that walks it.
-import type { DURATION, LATER, SECRET, SPELLING } from './schema-kinds.ts';
+import type { DURATION, SECRET, SPELLING } from './schema-kinds.ts';
 
 export interface SchemaNode {
   readonly type?: string;
@@ -17,7 +17,6 @@ export interface SchemaNode {
   readonly additionalProperties?: boolean | SchemaNode;
   readonly items?: SchemaNode;
   readonly anyOf?: readonly SchemaNode[];
-  readonly [LATER]?: true | readonly string[];
   readonly [SECRET]?: true;
   readonly [DURATION]?: true;
   readonly [SPELLING]?: true;

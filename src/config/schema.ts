@@ -1,6 +1,5 @@
 // The whole config file, as it is written (docs/configuration.md is made from this, and config/portico.schema.json).
 import { type Static, type TSchema, Type } from 'typebox';
-import { laterGatewayKeys } from './gateway-later-schema.ts';
 import { gatewayKeys } from './gateway-schema.ts';
 import { map, section, standingSection } from './schema-kinds.ts';
 import type { SchemaNode } from './schema-node.ts';
@@ -16,7 +15,7 @@ export const configSchema = section(
         'Required. The servers by name, in the order in which their tools are listed. A name becomes a slug for paths ' +
         'and prefixes; two names with one slug are refused.',
     }),
-    gateway: standingSection({ ...gatewayKeys, ...laterGatewayKeys }, { description: 'Portico itself.' }),
+    gateway: standingSection(gatewayKeys, { description: 'Portico itself.' }),
   },
   { description: 'Configuration of Portico.' },
 );

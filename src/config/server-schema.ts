@@ -256,8 +256,6 @@ const hostingKeys = {
   ),
 };
 
-const laterKeys = {};
-
 export const serverSchema = section(
   {
     type: Type.Optional(
@@ -273,7 +271,6 @@ export const serverSchema = section(
     ...boundKeys,
     ...shapeKeys,
     ...hostingKeys,
-    ...laterKeys,
   },
   { description: 'One MCP server.' },
 );

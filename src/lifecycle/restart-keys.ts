@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isLoopbackHost } from '../config/addresses.ts';
 import type { Config, GatewayConfig } from '../config/config.ts';
 
-const RESTART_KEYS = ['listen', 'admin', 'publicUrl', 'redis', 'audit'] as const;
+const RESTART_KEYS = ['listen', 'admin', 'publicUrl', 'redis', 'replica', 'audit'] as const;
 
 export interface RunnableConfig {
   /** The new config, with these keys as they are in the one that runs. */

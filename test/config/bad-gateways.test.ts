@@ -107,3 +107,57 @@ testBadConfigs('what Portico cannot use is refused', [
     problems: 'gateway.listen.tls: cert and key cannot be used together',
   },
 ]);
+
+const SECRET = '0123456789abcdef0123456789abcdef';
+const REDIS = 'redis: { url: "redis://127.0.0.1:1" }';
+const replica = (keys: string) =>
+  gateway(`{ ${REDIS}, replica: { listen: { host: 10.0.0.5, port: 9091 }, ${keys} } }`);
+
+testBadConfigs('a replica is reached by others, and finds them in Redis', [
+  {
+    name: 'F44 without Redis',
+    text: gateway(
+      `{ ▸replica: { listen: { host: 10.0.0.5, port: 9091 }, url: "http://10.0.0.5:9091", secret: ${SECRET} } }`,
+    ),
+    problems: 'gateway.replica: gateway.replica needs gateway.redis',
+  },
+  {
+    name: 'a secret that can be guessed',
+    text: replica(`url: "http://10.0.0.5:9091", secret: ▸${SECRET.slice(1)}`),
+    problems: 'gateway.replica.secret: the secret has fewer than 32 characters',
+    hint: 'openssl rand -base64 32',
+  },
+  ...[
+    ['ftp://10.0.0.5', 'expected an http:// or https:// URL'],
+    ['http://', 'expected an http:// or https:// URL'],
+    ['http://10.0.0.5:99999', 'expected an http:// or https:// URL'],
+    ['http://ann@10.0.0.5:9091', 'a user or password has no place in this URL'],
+    ['http://10.0.0.5:9091/', 'something stands behind the host and port of this URL'],
+    ['http://10.0.0.5:9091/x', 'something stands behind the host and port of this URL'],
+    ['http://10.0.0.5:9091?x', 'something stands behind the host and port of this URL'],
+    ['http://10.0.0.5:9091#x', 'something stands behind the host and port of this URL'],
+    ['http://0.0.0.0:9091', 'nobody can be reached at this address'],
+    ['http://[::]:9091', 'nobody can be reached at this address'],
+  ].map(([url, problem]) => ({
+    name: `${url}`,
+    text: replica(`url: ▸"${url}", secret: ${SECRET}`),
+    problems: `gateway.replica.url: ${problem}`,
+  })),
+  {
+    name: 'the port of another listener',
+    text: gateway(
+      `{ ${REDIS}, listen: { port: 80 }, admin: { port: 81 }, ` +
+        `replica: { listen: { host: 127.0.0.1, port: ▸81 }, url: "http://10.0.0.5", secret: ${SECRET} } }`,
+    ),
+    problems: 'gateway.replica.listen.port: the listener for other replicas has the port of the admin one',
+  },
+  {
+    name: 'half of it',
+    text: gateway(`{ ${REDIS}, ▸▸▸replica: {} }`),
+    problems: [
+      'gateway.replica: "listen" is missing here',
+      'gateway.replica: "url" is missing here',
+      'gateway.replica: "secret" is missing here',
+    ],
+  },
+]);

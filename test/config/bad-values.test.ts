@@ -1,4 +1,4 @@
-// Values of the wrong kind, and keys whose capability comes later.
+// Values of the wrong kind.
 import { gateway, remote, server, testBadConfigs } from './bad-config.ts';
 
 testBadConfigs('a value of the wrong kind says what is expected', [
@@ -149,21 +149,4 @@ testBadConfigs('a value of the wrong kind says what is expected', [
     ],
     hint: 'Did you mean info?',
   },
-]);
-
-const GATEWAY_LATER = ['replica'];
-const SERVER_LATER: readonly string[] = [];
-
-testBadConfigs('a key whose capability comes later is refused, whatever it holds', [
-  ...GATEWAY_LATER.map((key) => ({
-    name: `gateway.${key}`,
-    text: gateway(`{ ▸${key}: { whatever: 1 } }`),
-    problems: `gateway.${key}: ${key} is not available yet`,
-    hint: 'Remove it for now.',
-  })),
-  ...SERVER_LATER.map((key) => ({
-    name: `${key} of a server`,
-    text: remote(`▸${key}: 1`),
-    problems: `mcpServers.a.${key}: ${key} is not available yet`,
-  })),
 ]);

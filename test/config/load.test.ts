@@ -55,6 +55,7 @@ test('a server and nothing else gets every default of the design', async (t) => 
       identity: undefined,
       limits: [],
       redis: undefined,
+      replica: undefined,
       audit: undefined,
       trustedProxies: [],
       origins: [],
@@ -189,6 +190,7 @@ gateway:
     identity: undefined,
     limits: [],
     redis: undefined,
+    replica: undefined,
     audit: undefined,
     trustedProxies: ['10.0.0.0/8', 'fd00::/8', '127.0.0.1'],
     origins: ['https://chat.example.com', 'vscode-webview://abc', 'null'],
@@ -348,4 +350,21 @@ test('a config that is not there, or is a folder, is one clear problem', async (
 test('the prefix of names is the slug, without the dots that clients refuse in names', async (t) => {
   const { config } = await loadedConfig(t, 'mcpServers: { my.docs-2: { url: "http://x" } }');
   assert.equal(config.servers[0]?.prefix, 'my_docs-2');
+});
+
+test('where other replicas reach this one is taken as it is written', async (t) => {
+  const secret = 'x'.repeat(32);
+  const loaded = await loadText(
+    t,
+    'mcpServers: {}\ngateway: { redis: { url: "redis://r" }, replica: { listen: { host: "::", port: 9091 }, ' +
+      `url: "https://[fd00::5]:9091", secret: "\${REPLICA}" } }`,
+    { env: { REPLICA: secret } },
+  );
+  assert.ok(loaded.ok);
+  assert.deepEqual(loaded.config.gateway.replica, {
+    listen: { host: '::', port: 9091 },
+    url: 'https://[fd00::5]:9091',
+    secret,
+  });
+  assert.ok(loaded.config.secrets.includes(secret), 'the secret is kept out of logs');
 });

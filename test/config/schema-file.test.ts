@@ -7,7 +7,6 @@ import { parse } from 'yaml';
 import { editorSchema } from '../../src/config/editor-schema.ts';
 import { configSchemaNode } from '../../src/config/schema.ts';
 import { generatedFiles, isUpToDate } from '../../src/config/schema-file.ts';
-import { LATER } from '../../src/config/schema-kinds.ts';
 import type { SchemaNode } from '../../src/config/schema-node.ts';
 
 test('the generated files are as the schema has them', async () => {
@@ -56,13 +55,6 @@ test('the reference names every key once', async () => {
       .split('\n')
       .filter((line) => line.startsWith(`- \`${written}\` (`) || line.startsWith(`- \`${short}\` (`));
     assert.ok(rows.length >= 1, `${path} has no line`);
-  }
-});
-
-test('a key that comes later says so, and no other', () => {
-  for (const { path, schema } of keysBelow(configSchemaNode, '')) {
-    const saysLater = schema.description?.startsWith('Not available yet.') ?? false;
-    assert.equal(saysLater, schema[LATER] === true, path);
   }
 });
 

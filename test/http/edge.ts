@@ -90,6 +90,7 @@ export function edgeConfig(overrides: Partial<GatewayConfig> = {}): GatewayConfi
     streams: { maxPerPrincipal: 100 },
     processes: { max: 100, maxPerPrincipal: 100 },
     redis: undefined,
+    replica: undefined,
     audit: undefined,
     trustedProxies: [],
     origins: [],

@@ -166,6 +166,7 @@ function gatewayConfig(changes: Partial<GatewayConfig>): GatewayConfig {
     access: EVERYTHING_FOR_EVERYONE,
     limits: [],
     redis: undefined,
+    replica: undefined,
     audit: undefined,
     trustedProxies: [],
     origins: [],
