@@ -74,6 +74,21 @@ test('the configs in docs/credentials.md are ones that Portico accepts', async (
   }
 });
 
+test('the configs in docs/migrating.md are ones that Portico accepts', async (t) => {
+  const text = await readFile(join(ROOT, 'docs/migrating.md'), 'utf8');
+  const blocks = [...text.matchAll(/```yaml\n(?<yaml>.*?)```/gs)].map(({ groups }) => groups?.yaml ?? '');
+  assert.equal(blocks.length, 3);
+  const folder = await mkdtemp(join(tmpdir(), 'migrating-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'portico.yaml');
+  for (const block of blocks) {
+    await writeFile(file, block);
+    const env = { ORDERS_TOKEN: 'token', TEAM_KEY_SHA256: '0'.repeat(64) };
+    const loaded = await loadConfig(file, { env });
+    assert.ok(loaded.ok, loaded.ok ? '' : JSON.stringify(loaded.problems));
+  }
+});
+
 test('docs/dependencies.md names every dependency', async () => {
   const text = await readFile(join(ROOT, 'docs/dependencies.md'), 'utf8');
   const names = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)];

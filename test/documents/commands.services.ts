@@ -1,0 +1,162 @@
+// Every command that the documents tell people to type, as they stand there: run here, or by what is named here.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { openWorkshop, type Running, type Workshop } from './workshop.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const DOCUMENTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+];
+
+/** Command by command, what else runs it: a file, and words in it. */
+const RUN_ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>> = {
+  'npm ci && npm test': ['.ci/run', 'npm test'],
+  'npm run demo:auth': ['test/e2e/demo-auth.test.ts', '../demo-auth/run.ts'],
+  'docker compose up --build': ['test/deploy/docker-compose.services.ts', "'up'"],
+};
+
+type Run = (workshop: Workshop) => Promise<void>;
+
+const RUN_HERE: Readonly<Record<string, Run>> = {
+  // `npm ci` is what brought the modules that this runs with.
+  'npm ci && npm start': async (workshop) => {
+    await using gateway = await serving(workshop, 'npm start');
+    assert.match(gateway.output(), /"url": "http:\/\/127\.0\.0\.1:\d+\/mcp"/);
+  },
+  'npm start -- --config portico.yaml': async (workshop) => {
+    await using gateway = await serving(workshop, 'npm start -- --config portico.yaml');
+    assert.match(gateway.output(), /Admin listens on/);
+  },
+  'npm start -- check --config portico.yaml': (workshop) =>
+    succeeds(workshop, 'npm start -- check --config portico.yaml'),
+  'npm start -- doctor --config portico.yaml': (workshop) =>
+    succeeds(workshop, 'npm start -- doctor --config portico.yaml', /everything/),
+  'npm start -- check --config ~/.cursor/mcp.json': (workshop) =>
+    succeeds(workshop, 'npm start -- check --config ~/.cursor/mcp.json'),
+  'npm start -- --config ~/.cursor/mcp.json': async (workshop) => {
+    await using gateway = await serving(workshop, 'npm start -- --config ~/.cursor/mcp.json');
+    assert.match(gateway.output(), /Portico listens on/);
+  },
+  'npm run build && npm install -g .': async (workshop) => {
+    await succeeds(workshop, 'npm run build && npm install -g .');
+    await succeeds(workshop, '"$npm_config_prefix/bin/portico" --version', /^portico \d|^\d/m);
+  },
+  'claude mcp add --transport http portico http://127.0.0.1:8080/mcp': async (workshop) => {
+    await workshop.install('@anthropic-ai/claude-code');
+    await using _gateway = await serving(workshop, 'npm start');
+    await succeeds(
+      workshop,
+      'claude mcp add --transport http portico http://127.0.0.1:8080/mcp',
+      /Added HTTP MCP server portico/,
+    );
+    await succeeds(workshop, 'claude mcp list', /portico: .*Connected/);
+  },
+  'npx @modelcontextprotocol/inspector --cli --server-url http://127.0.0.1:8080/mcp --transport http --method tools/list':
+    async (workshop) => {
+      await using _gateway = await serving(workshop, 'npm start');
+      await succeeds(
+        workshop,
+        'npx @modelcontextprotocol/inspector --cli --server-url http://127.0.0.1:8080/mcp --transport http --method tools/list',
+        /"echo"/,
+      );
+    },
+  'portico explain --token token.txt github/delete_repo': (workshop) =>
+    succeeds(workshop, 'portico explain --token token.txt github/delete_repo', /github\/delete_repo/),
+  'portico explain --claims claims.json': (workshop) =>
+    succeeds(workshop, 'portico explain --claims claims.json', /github/),
+  'portico audit verify audit.jsonl.2026-11-30T10-00-00.000Z-5000 audit.jsonl --key audit.key --head HASH':
+    async (workshop) => {
+      const head = await workshop.writeAudit(
+        ['audit.jsonl.2026-11-30T10-00-00.000Z-5000', 'audit.jsonl'],
+        'audit.key',
+      );
+      await succeeds(
+        workshop,
+        `portico audit verify audit.jsonl.2026-11-30T10-00-00.000Z-5000 audit.jsonl --key audit.key --head ${head}`,
+        /records in order/,
+      );
+    },
+  'portico pin --config portico.yaml': async (workshop) => {
+    await succeeds(workshop, 'git init --quiet . && git add portico.yaml');
+    await succeeds(workshop, 'portico pin --config portico.yaml');
+    assert.ok(existsSync(join(workshop.folder, 'portico.lock')));
+  },
+  'git diff portico.lock': (workshop) => succeeds(workshop, 'git diff portico.lock'),
+  'portico pin --check --config portico.yaml': (workshop) =>
+    succeeds(workshop, 'portico pin --check --config portico.yaml'),
+  'npm install @opentelemetry/sdk-trace-node@2 @opentelemetry/resources@2 @opentelemetry/exporter-trace-otlp-http@0.223':
+    async (workshop) => {
+      const command =
+        'npm install @opentelemetry/sdk-trace-node@2 @opentelemetry/resources@2 @opentelemetry/exporter-trace-otlp-http@0.223';
+      await succeeds(workshop, `mkdir -p tracing && cd tracing && npm init -y && ${command}`);
+      await workshop.write('tracing/tracing.mjs', blockOf('docs/tracing.md', 'js'));
+    },
+  'OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 node --import ./tracing.mjs dist/main.js --config portico.yaml':
+    async (workshop) => {
+      const line =
+        'OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 node --import ./tracing/tracing.mjs dist/main.js --config portico.yaml';
+      await using gateway = await serving(workshop, line);
+      assert.match(gateway.output(), /Portico listens on/);
+    },
+};
+
+describe('the commands of the documents', () => {
+  let workshop: Workshop;
+  before(async () => {
+    workshop = await openWorkshop(ROOT);
+  });
+  after(() => workshop[Symbol.asyncDispose]());
+
+  test('each is run by a test', () => {
+    const told = DOCUMENTS.flatMap(commandsOf);
+    const known = [...Object.keys(RUN_HERE), ...Object.keys(RUN_ELSEWHERE)];
+    assert.deepEqual(
+      told.filter((command) => !known.includes(command)),
+      [],
+    );
+    assert.deepEqual(
+      known.filter((command) => !told.includes(command)),
+      [],
+    );
+  });
+
+  for (const [command, [file, words]] of Object.entries(RUN_ELSEWHERE)) {
+    test(`${command}: is run by ${file}`, () => {
+      assert.ok(readFileSync(join(ROOT, file), 'utf8').includes(words), `${file} does not say ${words}`);
+    });
+  }
+
+  for (const [command, run] of Object.entries(RUN_HERE)) test(command, () => run(workshop));
+});
+
+function serving(workshop: Workshop, command: string): Promise<Running> {
+  return workshop.start(command, /Admin listens on/);
+}
+
+async function succeeds(workshop: Workshop, command: string, says?: RegExp): Promise<void> {
+  const { exitCode, output } = await workshop.run(command);
+  assert.equal(exitCode, 0, `${command}: ${output}`);
+  if (says !== undefined) assert.match(output, says);
+}
+
+/** Of blocks that are for a shell, line by line, without what is said about them. */
+function commandsOf(document: string): string[] {
+  const text = readFileSync(join(ROOT, document), 'utf8');
+  return [...text.matchAll(/```sh\n(?<lines>.*?)```/gs)].flatMap(({ groups }) =>
+    (groups?.lines ?? '')
+      .split('\n')
+      .map((line) => line.replace(/\s+#.*$/, '').trim())
+      .filter((line) => line !== ''),
+  );
+}
+
+function blockOf(document: string, language: string): string {
+  const text = readFileSync(join(ROOT, document), 'utf8');
+  return new RegExp(`\`\`\`${language}\\n(?<code>.*?)\`\`\``, 's').exec(text)?.groups?.code ?? '';
+}
