@@ -8,8 +8,12 @@ const FORWARDED = /^(?:accept|last-event-id|traceparent|tracestate|baggage|mcp-[
 export function forwardedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const forwarded: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || !FORWARDED.test(name)) continue;
+    if (value === undefined || !isForwarded(name)) continue;
     forwarded[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   return forwarded;
+}
+
+export function isForwarded(name: string): boolean {
+  return FORWARDED.test(name);
 }
