@@ -1,6 +1,6 @@
 // Sessions in this process: one replica, forgotten at its end.
-import { createHash, randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
+import { hashed, newSessionId, sessionKeyOf } from './session-id.ts';
 import {
   NEW_STATE,
   type SessionLimits,
@@ -15,8 +15,6 @@ interface Entry extends StoredSession {
   lastUsedAt: number;
 }
 
-/** base64url of 32 bytes: what cannot be an id is not even hashed. */
-const SESSION_ID = /^[A-Za-z0-9_-]{43}$/;
 const RETRY_AFTER_MS = 10_000;
 /** There is but one replica. */
 const OWNER = 'here';
@@ -48,18 +46,18 @@ export class MemorySessionStore implements SessionStore {
     if (this.#entries.size >= this.#limits.max || mine >= this.#limits.maxPerPrincipal) {
       throw new GatewayError('no-capacity', { reason: 'sessions', retryAfterMs: RETRY_AFTER_MS });
     }
-    const id = randomBytes(32).toString('base64url');
-    const key = keyOf(id);
+    const id = newSessionId();
+    const key = hashed(id);
     const now = performance.now();
-    const stored = { key, record, state: NEW_STATE, owner: OWNER };
+    const stored = { key, record, state: NEW_STATE, owner: OWNER, stamp: '' };
     this.#entries.set(key, { ...stored, createdAt: now, lastUsedAt: now });
     this.#perPrincipal.set(record.principal, mine + 1);
     return { id, ...stored };
   }
 
   async find(id: string): Promise<StoredSession | undefined> {
-    if (!SESSION_ID.test(id)) return undefined;
-    const entry = this.#entries.get(keyOf(id));
+    const key = sessionKeyOf(id);
+    const entry = key === undefined ? undefined : this.#entries.get(key);
     if (entry === undefined) return undefined;
     if (!this.#isOver(entry, performance.now())) return entry;
     await this.end(entry.key);
@@ -125,8 +123,4 @@ export class MemorySessionStore implements SessionStore {
       if (this.#isOver(entry, now)) void this.end(entry.key);
     }
   }
-}
-
-function keyOf(id: string): string {
-  return createHash('sha256').update(id).digest('base64url');
 }

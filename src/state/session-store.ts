@@ -41,6 +41,8 @@ export interface StoredSession {
   readonly state: SessionState;
   /** The id of the replica that it lives on; undefined where it has been left to whoever is asked next. */
   readonly owner: string | undefined;
+  /** Another one whenever anything of it has changed. */
+  readonly stamp: string;
 }
 
 /** over: it is no more. moved: another replica has it now, and goes on with what it has at servers. */
@@ -53,7 +55,7 @@ export interface SessionLimits {
   readonly maxPerPrincipal: number;
 }
 
-/** Whatever waits for an answer throws GatewayError store-unavailable where there is none. */
+/** What has to be known, or written, before a request goes on throws GatewayError store-unavailable where it cannot. */
 export interface SessionStore {
   /**
    * Remembers a session, which lives here. Its id is 256 random bits in visible ASCII, for the client alone.
@@ -66,7 +68,7 @@ export interface SessionStore {
    * Ids that were never issued allocate nothing.
    */
   find(id: string): Promise<StoredSession | undefined>;
-  /** Of a session that lives here. Idempotent; `onLost` has been told when it resolves. */
+  /** Of a session that lives here. Idempotent, never rejects; `onLost` has been told when it resolves. */
   end(key: string): Promise<void>;
   /** Starts the idle clock anew: the session was used, or has work in flight. */
   touch(key: string): void;
@@ -78,7 +80,7 @@ export interface SessionStore {
    * @returns the session as it is now, whoever has it; undefined where it is no more
    */
   take(found: StoredSession): Promise<StoredSession | undefined>;
-  /** Leaves a session that lives here to whoever is asked for it next; `onLost` has been told when it resolves. */
+  /** Leaves a session that lives here to whoever is asked for it next. Never rejects; `onLost` has been told then. */
   leave(key: string): Promise<void>;
   /** Ends a session that lives elsewhere, if it is still as it was found. */
   remove(found: StoredSession): Promise<void>;

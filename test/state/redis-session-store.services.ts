@@ -1,0 +1,419 @@
+// Sessions in a real Redis: the contract, what replicas see of each other's, and what somebody can do who writes to it.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { RedisSessionStore } from '../../src/state/redis-session-store.ts';
+import { RedisStore } from '../../src/state/redis-store.ts';
+import { NEW_STATE, type SessionLimits, type StoredSession } from '../../src/state/session-store.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { eventually } from '../support/eventually.ts';
+import { failure } from '../support/http-rig.ts';
+import { startRedis, type TestRedis } from '../support/redis.ts';
+import { HOSTILE_IDS, limitsOf, recordOf, sessionStoreContract } from './session-store-contract.ts';
+
+const MAC_KEY = randomBytes(32);
+const logger = createLogger({ level: 'silent', secrets: [] });
+
+let redis: TestRedis;
+let serial = 0;
+before(async () => {
+  redis = await startRedis();
+});
+after(() => redis.close());
+
+interface Replica extends AsyncDisposable {
+  readonly id: string;
+  readonly store: RedisSessionStore;
+  /** Losses, as they were told. */
+  readonly lost: string[];
+  /** Records that were refused. */
+  readonly forged: number;
+}
+
+interface ReplicaOptions {
+  /** Replicas of one prefix share their sessions. */
+  readonly prefix: string;
+  readonly limits?: Partial<SessionLimits>;
+  readonly macKey?: Buffer;
+  readonly now?: () => number;
+}
+
+function newPrefix(): string {
+  serial += 1;
+  return `test${serial}:`;
+}
+
+async function startReplica({ prefix, limits, macKey = MAC_KEY, now }: ReplicaOptions): Promise<Replica> {
+  serial += 1;
+  const id = `replica-${serial}`;
+  const shared = new RedisStore({ url: redis.url, keyPrefix: prefix, timeoutMs: 1_000, logger });
+  await shared.open();
+  const lost: string[] = [];
+  let forged = 0;
+  const store = new RedisSessionStore({
+    connection: shared.connection,
+    replica: id,
+    macKey,
+    limits: limitsOf(limits),
+    onForged: () => {
+      forged += 1;
+    },
+    ...(now === undefined ? {} : { now }),
+  });
+  store.onLost((key, loss) => lost.push(`${key} ${loss}`));
+  return {
+    id,
+    store,
+    lost,
+    get forged() {
+      return forged;
+    },
+    async [Symbol.asyncDispose]() {
+      await store.close();
+      await shared.close();
+    },
+  };
+}
+
+async function keys(prefix: string): Promise<string[]> {
+  const found = (await redis.command('KEYS', `${prefix}*`)) as string[];
+  return found.map((key) => key.slice(prefix.length)).sort();
+}
+
+async function textOf(prefix: string, { key }: StoredSession): Promise<string> {
+  return (await redis.command('GET', `${prefix}s:${key}`)) as string;
+}
+
+describe('sessions in Redis', () => {
+  sessionStoreContract(async (t: TestContext, limits) => {
+    const { store, ...replica } = await startReplica({ prefix: newPrefix(), limits });
+    t.after(() => replica[Symbol.asyncDispose]());
+    return store;
+  });
+});
+
+describe('what Redis holds of sessions', () => {
+  test('neither an id nor a principal in a key, and every key has an end', async () => {
+    const prefix = newPrefix();
+    await using one = await startReplica({ prefix, limits: { idleTimeoutMs: 20_000 } });
+    const { id, key } = await one.store.create(recordOf('subject'));
+    assert.deepEqual(
+      (await keys(prefix)).filter((name) => name !== 'replicas').map((name) => name.replace(/:.*/, '')),
+      ['s', 'sessions', 'sp'],
+    );
+    for (const name of await keys(prefix)) {
+      assert.ok(!name.includes(id) && !name.includes('subject'), name);
+      const livesMs = (await redis.command('PTTL', `${prefix}${name}`)) as number;
+      assert.ok(livesMs > 0 && livesMs <= 20_000, `${name} lives ${livesMs} ms`);
+    }
+    assert.ok(!(await textOf(prefix, { key } as StoredSession)).includes(id));
+  });
+
+  test('F02, F05: ids that were never issued allocate nothing, and what cannot be one is not even asked for', async () => {
+    const prefix = newPrefix();
+    await using one = await startReplica({ prefix });
+    const known = await keys(prefix);
+    const asked = async () =>
+      Number(/cmdstat_get:calls=(\d+)/.exec(String(await redis.command('INFO', 'commandstats')))?.[1] ?? 0);
+    const before = await asked();
+    for (const id of HOSTILE_IDS) assert.equal(await one.store.find(id), undefined);
+    assert.equal(await asked(), before);
+    for (let n = 0; n < 200; n += 1)
+      assert.equal(await one.store.find(randomBytes(32).toString('base64url')), undefined);
+    assert.equal(await asked(), before + 200);
+    assert.deepEqual(await keys(prefix), known);
+  });
+
+  test('F04: what has ended leaves nothing behind, however it ended', async () => {
+    const prefix = newPrefix();
+    await using one = await startReplica({ prefix, limits: { idleTimeoutMs: 150 } });
+    const [first] = await Promise.all(
+      ['a', 'a', 'b'].map((principal) => one.store.create(recordOf(principal))),
+    );
+    await one.store.end(first?.key ?? '');
+    await eventually('all have ended', async () => one.lost.length === 3);
+    await eventually('nothing is left', async () =>
+      (await keys(prefix)).every((name) => name === 'replicas'),
+    );
+  });
+
+  test('F04: a session lives in Redis as long as it is used, and never past its age', async () => {
+    const prefix = newPrefix();
+    let now = 1_000_000;
+    await using one = await startReplica({
+      prefix,
+      limits: { idleTimeoutMs: 5_000, maxAgeMs: 60_000 },
+      now: () => now,
+    });
+    const { key, id } = await one.store.create(recordOf('a'));
+    const livesMs = async () => (await redis.command('PTTL', `${prefix}s:${key}`)) as number;
+    assert.ok((await livesMs()) <= 5_000);
+    now += 58_000;
+    one.store.touch(key);
+    await one.store.check(key);
+    const left = await livesMs();
+    assert.ok(left > 1_000 && left <= 2_000, `${left} ms are left`);
+    now += 3_000;
+    assert.equal(await one.store.find(id), undefined);
+    assert.deepEqual(one.lost, [`${key} over`]);
+  });
+
+  test('a clock that goes ahead gives no session more time', async () => {
+    const prefix = newPrefix();
+    await using ahead = await startReplica({ prefix, now: () => Date.now() + 3_600_000 });
+    await using one = await startReplica({ prefix });
+    const { id } = await ahead.store.create(recordOf('a'));
+    const taken = await one.store.take((await one.store.find(id)) ?? assert.fail());
+    one.store.touch(taken?.key ?? '');
+    await one.store.check(taken?.key ?? '');
+    assert.ok(((await redis.command('PTTL', `${prefix}s:${taken?.key}`)) as number) <= 60_000);
+  });
+
+  test('a client that says too much of itself is refused, for each of its requests would read it', async () => {
+    await using one = await startReplica({ prefix: newPrefix() });
+    const record = { ...recordOf('a'), clientInfo: { name: 'x'.repeat(70_000) } };
+    await assert.rejects(one.store.create(record), failure('params-invalid'));
+  });
+});
+
+describe('sessions of other replicas', () => {
+  test('F01: each finds what another made, and who has it', async () => {
+    const prefix = newPrefix();
+    await using one = await startReplica({ prefix });
+    await using other = await startReplica({ prefix });
+    const { id, key } = await one.store.create(recordOf('a'));
+    const found = await other.store.find(id);
+    assert.deepEqual([found?.key, found?.owner], [key, one.id]);
+    await one.store.end(key);
+    assert.equal(await other.store.find(id), undefined);
+  });
+
+  test('F04: caps hold across replicas, for all at once', async () => {
+    const prefix = newPrefix();
+    const limits = { max: 20, maxPerPrincipal: 8 };
+    await using one = await startReplica({ prefix, limits });
+    await using other = await startReplica({ prefix, limits });
+    const stores = [one.store, other.store];
+    const made = async (principal: string, count: number) => {
+      const tries = Array.from({ length: count }, (_, n) => stores[n % 2]?.create(recordOf(principal)));
+      const outcomes = await Promise.allSettled(tries);
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') assert.ok(failure('no-capacity', 'sessions')(outcome.reason));
+      }
+      return outcomes.filter(({ status }) => status === 'fulfilled').length;
+    };
+    assert.equal(await made('a', 30), 8);
+    assert.equal(await made('b', 30), 8);
+    assert.equal(await made('c', 30), 4);
+  });
+
+  test('F04: what another replica left behind when it died counts no longer than it would have lived', async () => {
+    const prefix = newPrefix();
+    const limits = { max: 1, idleTimeoutMs: 300 };
+    {
+      await using dead = await startReplica({ prefix, limits });
+      await dead.store.create(recordOf('a'));
+    }
+    await using one = await startReplica({ prefix, limits });
+    await assert.rejects(one.store.create(recordOf('a')), failure('no-capacity', 'sessions'));
+    await eventually('there is room again', () =>
+      one.store.create(recordOf('a')).then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+
+  test('what becomes of a session is there for a successor', async () => {
+    const prefix = newPrefix();
+    await using one = await startReplica({ prefix });
+    await using other = await startReplica({ prefix });
+    const { id, key } = await one.store.create(recordOf('a'));
+    const state = { ...NEW_STATE, initialized: true, logLevel: 'debug', subscriptions: { docs: ['a:b'] } };
+    await Promise.all([one.store.save(key, { ...NEW_STATE, initialized: true }), one.store.save(key, state)]);
+    assert.deepEqual((await other.store.find(id))?.state, state);
+  });
+
+  test('F01: of ten replicas that take a session over at once, one gets it, and all know which', async () => {
+    const prefix = newPrefix();
+    await using one = await startReplica({ prefix });
+    const { id, key } = await one.store.create(recordOf('a'));
+    const others = await Promise.all(Array.from({ length: 10 }, () => startReplica({ prefix })));
+    const found = await Promise.all(others.map(({ store }) => store.find(id)));
+    const taken = await Promise.all(others.map(({ store }, n) => store.take(found[n] ?? assert.fail())));
+    const owners = new Set(taken.map((session) => session?.owner));
+    assert.equal(owners.size, 1);
+    const [owner] = owners;
+    assert.ok(others.some((replica) => replica.id === owner));
+    await one.store.check(key);
+    assert.deepEqual(one.lost, [`${key} moved`]);
+    for (const replica of others) await replica[Symbol.asyncDispose]();
+  });
+
+  test('a session that its owner has gone on with is taken over as it is by then', async () => {
+    const prefix = newPrefix();
+    await using one = await startReplica({ prefix });
+    await using other = await startReplica({ prefix });
+    const { id, key } = await one.store.create(recordOf('a'));
+    const found = (await other.store.find(id)) ?? assert.fail();
+    await one.store.save(key, { ...NEW_STATE, hasProcess: true });
+    const taken = await other.store.take(found);
+    assert.deepEqual([taken?.owner, taken?.state.hasProcess], [other.id, true]);
+    await one.store.save(key, { ...NEW_STATE, logLevel: 'error' });
+    assert.deepEqual(one.lost, [`${key} moved`], 'who is no owner any more cannot change it');
+    assert.equal((await other.store.find(id))?.state.logLevel, undefined);
+  });
+
+  test('an owner learns by any question that a session is another one’s, or no more', async () => {
+    const prefix = newPrefix();
+    await using one = await startReplica({ prefix });
+    await using other = await startReplica({ prefix });
+    const [moved, removed, touched] = await Promise.all(
+      ['a', 'a', 'a'].map((name) => one.store.create(recordOf(name))),
+    );
+    assert.ok(moved && removed && touched);
+    await other.store.take(moved);
+    await one.store.find(moved.id);
+    await other.store.remove(removed);
+    await one.store.find(removed.id);
+    await other.store.remove(touched);
+    await one.store.check(touched.key);
+    assert.deepEqual(one.lost, [`${moved.key} moved`, `${removed.key} over`, `${touched.key} over`]);
+  });
+
+  test('a session that has moved meanwhile is not removed for its former owner’s sake', async () => {
+    const prefix = newPrefix();
+    await using one = await startReplica({ prefix });
+    await using other = await startReplica({ prefix });
+    const created = await one.store.create(recordOf('a'));
+    await other.store.take(created);
+    await one.store.remove(created);
+    assert.equal((await one.store.find(created.id))?.owner, other.id);
+    await one.store.end(created.key);
+    assert.equal((await one.store.find(created.id))?.owner, other.id);
+  });
+
+  test('F44: a session that is left has no owner until somebody takes it', async () => {
+    const prefix = newPrefix();
+    await using one = await startReplica({ prefix });
+    await using other = await startReplica({ prefix });
+    const { id, key } = await one.store.create(recordOf('a'));
+    await one.store.save(key, { ...NEW_STATE, initialized: true });
+    await one.store.leave(key);
+    assert.deepEqual(one.lost, [`${key} moved`]);
+    const found = (await other.store.find(id)) ?? assert.fail();
+    assert.deepEqual([found.owner, found.state.initialized], [undefined, true]);
+    assert.equal((await other.store.take(found))?.owner, other.id);
+  });
+});
+
+describe('somebody else who writes to Redis', () => {
+  async function victim(prefix: string) {
+    const replica = await startReplica({ prefix });
+    const [mine, theirs] = await Promise.all(['a', 'b'].map((name) => replica.store.create(recordOf(name))));
+    assert.ok(mine && theirs);
+    return { replica, mine, theirs };
+  }
+
+  test('F05: whatever is changed in a record makes it as absent, and is counted', async () => {
+    const prefix = newPrefix();
+    const { replica, mine, theirs } = await victim(prefix);
+    await using _ = replica;
+    const [text, other] = await Promise.all([textOf(prefix, mine), textOf(prefix, theirs)]);
+    const [owner, mac, ...json] = text.split(' ');
+    const forgeries = [
+      other,
+      text.replace('"principal":"a"', '"principal":"b"'),
+      text.replace('"createdAt":1', '"createdAt":2'),
+      `${owner}x ${mac} ${json.join(' ')}`,
+      ` ${mac} ${json.join(' ')}`,
+      `${owner} ${'A'.repeat(43)} ${json.join(' ')}`,
+      `${owner} ${'ä'.repeat(43)} ${json.join(' ')}`,
+      `${text} `,
+      json.join(' '),
+      'null',
+      '',
+      'x'.repeat(1_000_000),
+    ];
+    for (const forgery of forgeries) {
+      await redis.command('SET', `${prefix}s:${mine.key}`, forgery);
+      assert.equal(await replica.store.find(mine.id), undefined, forgery.slice(0, 100));
+    }
+    assert.equal(replica.forged, forgeries.length);
+    assert.equal((await replica.store.find(theirs.id))?.record.principal, 'b');
+  });
+
+  test('F05: a record under the key of other replicas’ secret is none', async () => {
+    const prefix = newPrefix();
+    await using foreign = await startReplica({ prefix, macKey: randomBytes(32) });
+    await using replica = await startReplica({ prefix });
+    const { id } = await foreign.store.create(recordOf('a'));
+    assert.equal(await replica.store.find(id), undefined);
+    assert.equal(replica.forged, 1);
+  });
+
+  test('a text of another kind under the name of a session is an answer that helps nobody', async () => {
+    const prefix = newPrefix();
+    const { replica, mine } = await victim(prefix);
+    await using _ = replica;
+    await redis.command('DEL', `${prefix}s:${mine.key}`);
+    await redis.command('LPUSH', `${prefix}s:${mine.key}`, 'x');
+    await assert.rejects(replica.store.find(mine.id), failure('store-unavailable'));
+  });
+});
+
+describe('F55: Redis is away', () => {
+  test('every question fails at once after the first two, an end is an end, and Redis hears of it later', async () => {
+    await using away = await startRedis();
+    const shared = new RedisStore({ url: away.url, keyPrefix: 'away:', timeoutMs: 100, logger });
+    await shared.open();
+    const store = new RedisSessionStore({
+      connection: shared.connection,
+      replica: 'one',
+      macKey: MAC_KEY,
+      limits: limitsOf({ idleTimeoutMs: 1_000 }),
+      onForged: () => {},
+    });
+    const lost: string[] = [];
+    store.onLost((key, loss) => lost.push(`${key} ${loss}`));
+    const [ended, kept] = await Promise.all([store.create(recordOf('a')), store.create(recordOf('a'))]);
+    await away.pause();
+    await eventually('it is known', async () => {
+      await assert.rejects(store.find(kept.id), failure('store-unavailable'));
+      return !shared.available;
+    });
+    const begunAt = performance.now();
+    await assert.rejects(store.create(recordOf('a')), failure('store-unavailable'));
+    await assert.rejects(
+      store.save(kept.key, { ...NEW_STATE, logLevel: 'info' }),
+      failure('store-unavailable'),
+    );
+    await store.end(ended.key);
+    assert.ok(performance.now() - begunAt < 100);
+    assert.deepEqual(lost, [`${ended.key} over`]);
+    const using_ = setInterval(() => store.touch(kept.key), 50);
+    await away.resume();
+    await eventually(
+      'it has heard of the end',
+      async () => (await away.command('EXISTS', `away:s:${ended.key}`)) === 0,
+    );
+    await eventually(
+      'it has heard of the level',
+      async () => (await store.find(kept.id))?.state.logLevel === 'info',
+    );
+    assert.equal(await store.find(ended.id), undefined);
+    clearInterval(using_);
+    await store.close();
+    await shared.close();
+  });
+
+  test('F55: after a flush sessions are gone, and their owner learns of it', async () => {
+    const prefix = newPrefix();
+    await using one = await startReplica({ prefix, limits: { idleTimeoutMs: 1_000 } });
+    const { key } = await one.store.create(recordOf('a'));
+    await redis.command('FLUSHALL');
+    one.store.touch(key);
+    await eventually('it knows', () => one.lost.length > 0);
+    assert.deepEqual(one.lost, [`${key} over`]);
+  });
+});
