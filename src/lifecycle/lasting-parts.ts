@@ -21,8 +21,8 @@ import { ProcessPlaces } from '../servers/process-places.ts';
 import { GroupUsages } from '../servers/stdio/group-usage.ts';
 import { Guardian } from '../servers/stdio/guardian.ts';
 import { BufferBudget } from '../state/buffer-budget.ts';
+import { createSessionStore } from '../state/create-session-store.ts';
 import { createStore } from '../state/create-store.ts';
-import { MemorySessionStore } from '../state/memory-session-store.ts';
 import type { Store } from '../state/store.ts';
 import { type AuditLog, createAuditLog } from '../telemetry/audit/audit-log.ts';
 import { Auditor } from '../telemetry/audit/auditor.ts';
@@ -105,7 +105,9 @@ export function createLastingParts(options: LastingOptions): LastingParts {
   );
   const state = new SealedState();
   const budget = options.budget ?? new BufferBudget(gateway.maxBufferedBytes);
-  const sessionStore = new MemorySessionStore(gateway.sessions);
+  const store = createStore(gateway, { logger, metrics });
+  const limits = gateway.sessions;
+  const sessionStore = createSessionStore({ store, replica: undefined, limits, metrics });
   const sessions = new LegacySessions(sessionStore, {
     ...sessionLimits(gateway),
     questionPatienceMs,
@@ -121,7 +123,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     metrics,
     tracing: createTracing(version),
     identity: { name: 'portico', title: 'Portico', version },
-    store: createStore(gateway, { logger, metrics }),
+    store,
     audit: gateway.audit && createAudit(gateway.audit, { version, logger, metrics, secrets: config.secrets }),
     places,
     guardian: new Guardian(logger),

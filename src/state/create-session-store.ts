@@ -15,11 +15,11 @@ export interface SessionStoreOptions {
 }
 
 export function createSessionStore({ store, replica, limits, metrics }: SessionStoreOptions): SessionStore {
-  if (replica === undefined || !(store instanceof RedisStore)) return new MemorySessionStore(limits);
   const forged = metrics.counter(
     'portico_session_records_refused_total',
     'Records of sessions in Redis that no replica has written as they are',
   );
+  if (replica === undefined || !(store instanceof RedisStore)) return new MemorySessionStore(limits);
   const { id, macKey } = replica;
   const { connection } = store;
   return new RedisSessionStore({ connection, replica: id, macKey, limits, onForged: () => forged.inc() });
