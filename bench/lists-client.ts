@@ -1,5 +1,5 @@
 // The client of `npm run bench:lists`: asks for the tools when it is told to, and says how many there were.
-import { ModernClient } from '../support/raw-session.ts';
+import { ModernClient } from '../test/support/raw-session.ts';
 
 const client = new ModernClient(process.argv[2] ?? '', { keepAlive: true });
 process.on('message', async () => {

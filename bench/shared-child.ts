@@ -2,18 +2,18 @@
 // lines that writes its requests into the pipe as fast as they are answered; and what an idle link of ours weighs.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { JsonObject } from '../../src/protocol/json-text.ts';
-import { createOutbound } from '../../src/servers/http/outbound.ts';
-import { transportOpener } from '../../src/servers/open-transport.ts';
-import { ProcessPlaces } from '../../src/servers/process-places.ts';
-import { Server } from '../../src/servers/server.ts';
-import { BufferBudget } from '../../src/state/buffer-budget.ts';
-import { createLogger } from '../../src/telemetry/logger.ts';
-import { startGateway } from '../support/gateway-process.ts';
-import { ModernClient } from '../support/raw-session.ts';
-import { stdioCommand } from '../support/sdk-server-process.ts';
-import { faultyConfig, modernMeta } from '../support/stdio-rig.ts';
-import { testCredentials } from '../support/test-credentials.ts';
+import type { JsonObject } from '../src/protocol/json-text.ts';
+import { createOutbound } from '../src/servers/http/outbound.ts';
+import { transportOpener } from '../src/servers/open-transport.ts';
+import { ProcessPlaces } from '../src/servers/process-places.ts';
+import { Server } from '../src/servers/server.ts';
+import { BufferBudget } from '../src/state/buffer-budget.ts';
+import { createLogger } from '../src/telemetry/logger.ts';
+import { startGateway } from '../test/support/gateway-process.ts';
+import { ModernClient } from '../test/support/raw-session.ts';
+import { stdioCommand } from '../test/support/sdk-server-process.ts';
+import { faultyConfig, modernMeta } from '../test/support/stdio-rig.ts';
+import { testCredentials } from '../test/support/test-credentials.ts';
 
 const CALLERS = 64;
 const SECONDS = 4;
