@@ -31,7 +31,10 @@ export function checkRules(input: RuleInput): RuleFindings {
   return ledger;
 }
 
-const NO_SERVER: Fault = { message: 'no server is enabled, so there is nothing to serve', hint: '' };
+const NO_SERVER: Fault = {
+  message: 'no server is enabled, so there is nothing to serve',
+  hint: 'Add one; in a container, mount a folder with a portico.yaml of yours where this file is.',
+};
 
 function checkGateway(gateway: ConfigFile['gateway'], ledger: Ledger): void {
   const { listen, admin, publicUrl, insecure } = gateway;

@@ -1,4 +1,5 @@
 // What a config asks of the host that the host does not have, found when the config is loaded.
+import { existsSync } from 'node:fs';
 import { type Fault, fault } from '../../config/fault.ts';
 import { Ledger, type RuleFindings, type RuleInput } from '../../config/ledger.ts';
 import type { Path } from '../../config/source-tree.ts';
@@ -10,6 +11,8 @@ import { containerProgram } from './guardian.ts';
 export interface Host {
   readonly isRoot: boolean;
   readonly hasPrlimit: boolean;
+  /** What ends children when Portico is killed is a shell. */
+  readonly hasShell: boolean;
   readonly accounts: AccountTables;
 }
 
@@ -17,6 +20,7 @@ function thisHost(): Host {
   return {
     isRoot: process.getuid?.() === 0,
     hasPrlimit: process.platform === 'linux' && findProgram('prlimit') !== undefined,
+    hasShell: process.platform === 'win32' || existsSync('/bin/sh'),
     accounts: readAccountTables(),
   };
 }
@@ -25,8 +29,9 @@ export function judgeContainment(input: RuleInput, host = thisHost()): RuleFindi
   const ledger = new Ledger(input);
   for (const [name, entry] of Object.entries(input.file.mcpServers)) {
     const at = (key: string): Path => ['mcpServers', name, key];
-    const { command, args, resources, user, group } = entry;
+    const { command, disabled, args, resources, user, group } = entry;
     if (command === undefined) continue;
+    if (!host.hasShell && !disabled) ledger.refuse(NO_PROGRAMS, at('command'));
     if (resources !== undefined) {
       ledger.refuse(resourcesFault(command, host), at('resources'), { on: 'key', reads: [at('command')] });
     }
@@ -36,6 +41,11 @@ export function judgeContainment(input: RuleInput, host = thisHost()): RuleFindi
   }
   return ledger;
 }
+
+const NO_PROGRAMS: Fault = {
+  message: 'no program is started here: this host has no shell (/bin/sh), as the image portico-slim',
+  hint: 'Use the image portico, or run the server elsewhere and give its url.',
+};
 
 const OWN_NAME: Fault = {
   message: 'Portico names each container itself, for there may be several and it removes them by that name',

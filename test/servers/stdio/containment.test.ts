@@ -17,7 +17,7 @@ const ACCOUNTS = {
   passwd: '# people\nroot:x:0:0:root:/root:/bin/sh\nada:x:1001:1002:Ada:/home/ada:/bin/sh\n',
   group: 'root:x:0:\npeople:x:1002:ada\n',
 };
-const HOST: Host = { isRoot: true, hasPrlimit: true, accounts: ACCOUNTS };
+const HOST: Host = { isRoot: true, hasPrlimit: true, hasShell: true, accounts: ACCOUNTS };
 
 test('users and groups are found by name and by number', () => {
   const ada = { uid: 1001, gid: 1002, name: 'ada', home: '/home/ada' };
@@ -45,6 +45,8 @@ for (const [what, entry, host, problem] of [
     {},
     /names each container/,
   ],
+  ['any program where there is no shell', {}, { hasShell: false }, /no shell .*Use the image portico, or/],
+  ['a disabled one there', { disabled: true }, { hasShell: false }, undefined],
   ['limits that the host has', { ...LIMITED, user: 1001, group: 'people' }, {}, undefined],
 ] as const) {
   test(`${problem === undefined ? 'accepted' : 'refused'} at load: ${what}`, async (t) => {

@@ -1,0 +1,175 @@
+// The two images, as their users start them: with no file of their own, and with one. Needs a Docker engine.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { before, describe, type TestContext, test } from 'node:test';
+import { request } from 'undici';
+import { buildImage, docker, logOf } from '../support/docker.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { connectClient } from '../support/sdk-clients.ts';
+import { startHttpServer } from '../support/sdk-server-process.ts';
+
+const IMAGES = ['portico', 'portico-slim'] as const;
+/** The engine asks for health at once, rather than after five seconds. */
+const HARDENED = [
+  '--health-interval=500ms',
+  '--read-only',
+  '--tmpfs',
+  '/tmp',
+  '--cap-drop',
+  'ALL',
+  '--security-opt',
+  'no-new-privileges',
+];
+const START_TIMEOUT_MS = 30_000;
+const NPX_TIMEOUT_MS = 180_000;
+
+before(
+  async () => {
+    for (const image of IMAGES) await buildImage(image, image);
+  },
+  { timeout: 600_000 },
+);
+
+/** @returns its id, once the engine calls it healthy */
+async function started(t: TestContext, args: readonly string[]): Promise<string> {
+  const id = await docker(['run', '--detach', ...HARDENED, ...args]);
+  t.after(() => docker(['rm', '--force', '--volumes', id]));
+  const state = (field: string) => docker(['inspect', '--format', `{{.State.${field}}}`, id]);
+  let seen = '';
+  await eventually(
+    'the container is healthy',
+    async () => {
+      seen = `${await state('Status')} ${await state('Health.Status')}`;
+      return seen !== 'running starting';
+    },
+    START_TIMEOUT_MS,
+  );
+  assert.equal(seen, 'running healthy', await logOf(id));
+  return id;
+}
+
+/** A folder with a config, as it is mounted at /etc/portico; both listeners are of this machine's loopback. */
+async function configured(t: TestContext, mcpServers: Readonly<Record<string, unknown>>) {
+  const folder = await mkdtemp(join(tmpdir(), 'portico-image-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const gateway = {
+    listen: { host: '127.0.0.1', port },
+    admin: { host: '127.0.0.1', port: adminPort },
+  };
+  await writeFile(join(folder, 'portico.yaml'), JSON.stringify({ mcpServers, gateway }));
+  // The user of the image reads it too.
+  await docker([
+    'run',
+    '--rm',
+    '--user',
+    '0',
+    '--volume',
+    `${folder}:/f`,
+    '--entrypoint',
+    'chmod',
+    'portico',
+    '-R',
+    'a+rX',
+    '/f',
+  ]);
+  const mounted = ['--network', 'host', '--volume', `${folder}:/etc/portico:ro`];
+  const probed = ['--env', `PORTICO_LIVEZ=http://127.0.0.1:${adminPort}/livez`];
+  return { args: [...mounted, ...probed], mounted, url: `http://127.0.0.1:${port}/mcp` };
+}
+
+for (const image of IMAGES) {
+  describe(image, () => {
+    test('starts with nothing mounted: healthy, serves nobody, and says what to do', async (t) => {
+      const [port, adminPort] = [await freePort(), await freePort()];
+      const ports = ['--publish', `127.0.0.1:${port}:8080`, '--publish', `127.0.0.1:${adminPort}:9090`];
+      const publicUrl = `http://127.0.0.1:${port}`;
+      const id = await started(t, [...ports, '--env', `PORTICO_PUBLIC_URL=${publicUrl}`, image]);
+      const statusOf = async (url: string, init?: Parameters<typeof request>[1]) => {
+        const { statusCode, body } = await request(url, init);
+        await body.dump();
+        return statusCode;
+      };
+      const headers = { 'content-type': 'application/json', authorization: 'Bearer guess' };
+      assert.equal(await statusOf(`${publicUrl}/mcp`, { method: 'POST', headers, body: '{}' }), 401);
+      assert.equal(await statusOf(`http://127.0.0.1:${adminPort}/readyz`), 200);
+      assert.equal(await statusOf(`http://127.0.0.1:${adminPort}/status`), 401);
+      assert.match(
+        await logOf(id),
+        /portico\.yaml:\d+:\d+ .*no server is enabled.*mount a folder with a portico\.yaml/,
+      );
+    });
+
+    test('runs as no root, and ends with code 0 when told to stop', async (t) => {
+      const id = await started(t, [image]);
+      assert.equal(await docker(['exec', id, 'node', '-p', 'process.getuid()']), '1000');
+      await docker(['stop', '--time', '30', id]);
+      assert.equal(await docker(['inspect', '--format', '{{.State.ExitCode}}', id]), '0');
+    });
+
+    test('takes the commands of portico', async () => {
+      assert.match(await docker(['run', '--rm', image, '--version']), /^\d+\.\d+\.\d+$/);
+      assert.match(await docker(['run', '--rm', image, 'check']), /portico\.yaml/);
+    });
+
+    test('serves a server over HTTP with the config that is mounted', async (t) => {
+      const server = await startHttpServer('sdk-v2-server');
+      t.after(() => server.stop());
+      const { args, url } = await configured(t, { remote: { url: server.url } });
+      await started(t, [...args, image]);
+      await using client = await connectClient('v2 modern', url);
+      assert.equal((await client.call('echo', { text: 'hello' })).text, 'hello');
+    });
+  });
+}
+
+test('portico starts a server by npx, which keeps what it downloads in the cache volume', async (t) => {
+  const ca = process.env.BUILD_CA;
+  const trusted = ca === undefined ? [] : ['--volume', `${ca}:/run/ca.crt:ro`];
+  const { args, url } = await configured(t, {
+    memory: {
+      command: 'npx',
+      args: ['-y', '@modelcontextprotocol/server-memory@2026.8.31'],
+      env: {
+        MEMORY_FILE_PATH: '/tmp/memory.json',
+        ...(ca === undefined ? {} : { NODE_EXTRA_CA_CERTS: '/run/ca.crt' }),
+      },
+      startTimeout: `${NPX_TIMEOUT_MS / 1_000}s`,
+    },
+  });
+  const id = await started(t, [...args, ...trusted, 'portico']);
+  await using client = await connectClient('v2 modern', url);
+  await eventually('it lists', async () => (await client.listTools()).includes('read_graph'), NPX_TIMEOUT_MS);
+  assert.equal((await client.call('read_graph')).isError, false);
+  assert.match(await docker(['exec', id, 'ls', '/var/cache/portico/.npm']), /_npx/);
+  await assert.rejects(docker(['exec', id, 'touch', '/app/file']), /Read-only file system/);
+});
+
+test('portico reaps a process whose parent has gone (F07)', async (t) => {
+  const id = await started(t, ['portico']);
+  // The shell ends at once and leaves its child to process 1, which has to wait for it.
+  await docker(['exec', id, 'bash', '-c', 'exec -a orphan sleep 0.3 &']);
+  const states = 'for f in /proc/[0-9]*/stat; do read -r _ name state _ < "$f"; echo "$name $state"; done';
+  let seen = '';
+  await eventually('the orphan has ended', async () => {
+    seen = await docker(['exec', id, 'bash', '-c', states]);
+    return !seen.includes('(sleep) S');
+  });
+  assert.doesNotMatch(seen, /\(sleep\)| Z$/m);
+});
+
+test('portico-slim has no program but node, and refuses servers that are programs with what to do', async (t) => {
+  const { mounted } = await configured(t, { files: { command: 'npx', args: ['-y', 'mcp-files'] } });
+  const programs = `fs.readdirSync('/').filter((name) => /bin/.test(name)).join() + ' ' + fs.readdirSync('/usr/local/bin')`;
+  assert.equal(
+    await docker(['run', '--rm', '--entrypoint', 'node', 'portico-slim', '-p', programs]),
+    ' node',
+  );
+  await assert.rejects(
+    docker(['run', '--rm', ...mounted, 'portico-slim']),
+    /mcpServers\.files\.command: no program is started here.*Use the image portico/s,
+  );
+});
