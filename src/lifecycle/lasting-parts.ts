@@ -98,6 +98,13 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     'issuer',
     'outcome',
   ]);
+  /** From nothing on, as a rate sees only what grew. */
+  const expectKeyFetches = ({ auth }: GatewayConfig) => {
+    for (const { issuer } of auth?.issuers ?? []) {
+      for (const outcome of ['ok', 'failed']) keyFetches.inc({ issuer, outcome }, 0);
+    }
+  };
+  expectKeyFetches(gateway);
   const credentialFailures = metrics.counter(
     'portico_credential_failures_total',
     'Failures to sign in to a server, by server, kind of credential and reason',
@@ -155,6 +162,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
       sessions.applyLimits(sessionLimits(changed));
       parked.applyLimits(changed.parked);
       places.applyCaps(changed.processes);
+      expectKeyFetches(changed);
     },
   };
 }

@@ -1,122 +1,207 @@
-// The image and the compose file, as their users start them. Needs a Docker engine with compose and BuildKit.
+// The compose file, as its users start it: two gateways behind nginx, Redis, Prometheus. Needs a Docker engine with
+// compose and BuildKit.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { request } from 'undici';
-import { CLIENT_KINDS, connectClient } from '../support/sdk-clients.ts';
+import { type ComposeStack, startCompose } from '../support/compose-stack.ts';
+import { docker } from '../support/docker.ts';
+import { eventually } from '../support/eventually.ts';
+import { CLIENT_KINDS, connectClient, type SdkClient } from '../support/sdk-clients.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PROJECT = `portico-test-${process.pid}`;
+const SMOKE = fileURLToPath(new URL('smoke.ts', import.meta.url));
+const SERVICES = ['portico-1', 'portico-2', 'nginx', 'redis', 'prometheus', 'everything'];
+const CALLERS = 6;
+const LONGER_MS = 3_000;
+const ECHOED = /^portico_tool_calls_total\{server="everything",tool="echo",outcome="ok"\} (\d+)$/m;
 
 describe('docker compose up', () => {
-  let env: NodeJS.ProcessEnv;
-  let url: string;
-  let adminUrl: string;
+  let stack: ComposeStack;
 
-  const run = async (...args: string[]) => {
-    const { stdout } = await promisify(execFile)('docker', args, {
-      cwd: ROOT,
-      env,
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    return stdout.trim();
+  const metricsOf = async (adminUrl: string) => {
+    const { body } = await request(`${adminUrl}/metrics`);
+    return body.text();
   };
-  const compose = (...args: string[]) => run('compose', '--project-name', PROJECT, ...args);
-  const containerId = () => compose('ps', '--quiet', '--all', 'portico');
+  const echoed = async () => {
+    const scrapes = await Promise.all(stack.adminUrls.map(metricsOf));
+    return scrapes.map((scrape) => Number(ECHOED.exec(scrape)?.[1] ?? 0));
+  };
+  const publishedBy = async (service: string) => {
+    const format = '{{json .NetworkSettings.Ports}}';
+    const told = await docker(['inspect', '--format', format, await stack.idOf(service)]);
+    return Object.values(JSON.parse(told) as Record<string, { HostIp: string }[] | null>).flatMap(
+      (published) => published ?? [],
+    );
+  };
 
   before(
     async () => {
-      const [port, adminPort] = await freePorts();
-      env = { ...process.env, PORTICO_PORT: String(port), PORTICO_ADMIN_PORT: String(adminPort) };
-      url = `http://127.0.0.1:${port}/mcp`;
-      adminUrl = `http://127.0.0.1:${adminPort}`;
-      await compose('build', '--quiet');
-      await compose('up', '--detach', '--wait', '--wait-timeout', '60');
+      stack = await startCompose({ name: 'test', network: 251 });
     },
     { timeout: 600_000 },
   );
-  after(() => compose('down', '--volumes', '--timeout', '30'), { timeout: 60_000 });
+  after(() => stack[Symbol.asyncDispose](), { timeout: 90_000 });
 
-  test('publishes its ports to this machine only', async () => {
-    const ports = JSON.parse(
-      await run('inspect', '--format', '{{json .NetworkSettings.Ports}}', await containerId()),
-    ) as Record<string, { HostIp: string }[]>;
-    const addresses = Object.values(ports).flat();
-    assert.equal(addresses.length, 2);
-    assert.deepEqual([...new Set(addresses.map(({ HostIp }) => HostIp))], ['127.0.0.1']);
+  test('publishes ports to this machine only, and none of Redis', async () => {
+    const published = await Promise.all(SERVICES.map(publishedBy));
+    assert.deepEqual(
+      published.map(({ length }) => length),
+      [1, 1, 1, 0, 1, 0],
+    );
+    assert.deepEqual([...new Set(published.flat().map(({ HostIp }) => HostIp))], ['127.0.0.1']);
+  });
+
+  test('passes the smoke test', async () => {
+    const admins = stack.adminUrls.flatMap((adminUrl) => ['--admin', adminUrl]);
+    const call = ['--tool', 'echo', '--arguments', '{"message":"hello"}'];
+    const { stdout } = await promisify(execFile)(process.execPath, [SMOKE, stack.url, ...call, ...admins]);
+    assert.equal(stdout.match(/^ok /gm)?.length, 4, stdout);
   });
 
   for (const kind of CLIENT_KINDS) {
     test(`the client ${kind} initializes, lists and calls through it`, async () => {
-      await using client = await connectClient(kind, url);
+      await using client = await connectClient(kind, stack.url);
       assert.ok((await client.listTools()).includes('echo'));
       assert.equal((await client.call('echo', { message: 'hello' })).text, 'Echo: hello');
     });
   }
 
-  test('is ready, and healthy in the eyes of the engine', async () => {
-    const ready = await request(`${adminUrl}/readyz`);
-    await ready.body.dump();
-    assert.equal(ready.statusCode, 200);
-    assert.equal(
-      await run('inspect', '--format', '{{.State.Health.Status}}', await containerId()),
-      'healthy',
-    );
-  });
-
-  test('counts in the Redis that stands beside it, which nobody else reaches', async () => {
-    const metrics = await request(`${adminUrl}/metrics`);
-    assert.match(await metrics.body.text(), /^portico_store_available 1$/m);
-    assert.match(await compose('exec', 'redis', 'redis-cli', 'KEYS', 'portico:limit:guard:*'), /\S/);
-    const ports = JSON.parse(
-      await run(
-        'inspect',
-        '--format',
-        '{{json .NetworkSettings.Ports}}',
-        await compose('ps', '--quiet', 'redis'),
-      ),
-    ) as Record<string, unknown>;
+  test('both gateways serve, count in one Redis, and know of each other', async () => {
+    await using client = await connectClient('v2 modern', stack.url);
+    const before = await echoed();
+    for (let call = 0; call < 4; call += 1) await client.call('echo', { message: 'hello' });
     assert.deepEqual(
-      Object.values(ports).filter((published) => published !== null),
-      [],
+      await echoed(),
+      before.map((count) => count + 2),
     );
+    for (const adminUrl of stack.adminUrls) {
+      await eventually('it has heard of the other', async () =>
+        /^portico_replicas 2$/m.test(await metricsOf(adminUrl)),
+      );
+    }
+    assert.match(await stack.compose('exec', 'redis', 'redis-cli', 'KEYS', 'portico:limit:guard:*'), /\S/);
   });
 
-  test('runs as no root, with a root file system that nobody writes to', async () => {
-    assert.notEqual(await compose('exec', 'portico', 'id', '-u'), '0');
-    await assert.rejects(compose('exec', 'portico', 'touch', '/app/file'), /Read-only file system/);
+  test('a progress notification arrives before the answer does: nginx holds nothing back (F42)', async () => {
+    await using client = await connectClient('v2 legacy', stack.url);
+    const seen: number[] = [];
+    let answered = false;
+    const call = client
+      .call(
+        'trigger-long-running-operation',
+        { duration: 2, steps: 2 },
+        { onprogress: ({ progress }) => seen.push(progress) },
+      )
+      .then(() => {
+        answered = true;
+      });
+    await eventually('the first progress', () => seen.length > 0);
+    assert.equal(answered, false);
+    await call;
   });
 
-  test('reaps a process whose parent has gone (F07)', async () => {
-    // The shell ends at once and leaves its child to PID 1, which has to wait for it.
-    await compose('exec', 'portico', 'bash', '-c', 'exec -a orphan sleep 0.3 &');
-    const states = 'for f in /proc/[0-9]*/stat; do read -r _ name state _ < "$f"; echo "$name $state"; done';
-    let seen: string;
-    do seen = await compose('exec', 'portico', 'bash', '-c', states);
-    while (seen.includes('(sleep) S'));
-    assert.doesNotMatch(seen, /\(sleep\)| Z$/m);
+  test('Prometheus scrapes both, and has read the alerts', async () => {
+    const ask = async (path: string) => {
+      const { body } = await request(`${stack.prometheusUrl}/api/v1/${path}`);
+      return (await body.json()) as { data: { result: { value: [number, string] }[]; groups: unknown[] } };
+    };
+    await eventually('both are up', async () => {
+      const { data } = await ask(`query?query=${encodeURIComponent('up{job="portico"} == 1')}`);
+      return data.result.length === 2;
+    });
+    assert.ok((await ask('rules')).data.groups.length > 0);
+  });
+
+  test('the admin token of this installation opens /status, no other does', async () => {
+    const token = await stack.compose('exec', 'portico-1', 'cat', '/run/portico/admin-token');
+    assert.match(token, /^[0-9a-f]{64}$/);
+    for (const [sent, status] of [
+      [token, 200],
+      ['0'.repeat(64), 401],
+    ] as const) {
+      const headers = { authorization: `Bearer ${sent}` };
+      const { statusCode, body } = await request(`${stack.adminUrls[1]}/status`, { headers });
+      await body.dump();
+      assert.equal(statusCode, status);
+    }
+  });
+
+  test('runs as no root, with root file systems that nobody writes to', async () => {
+    for (const service of SERVICES) {
+      assert.notEqual(await stack.compose('exec', service, 'id', '-u'), '0', service);
+      await assert.rejects(
+        stack.compose('exec', service, 'touch', '/etc/file'),
+        /Read-only file system/,
+        service,
+      );
+    }
+  });
+
+  test('F60: a gateway that is killed is not noticed by modern clients, but for the calls that it had begun', async (t) => {
+    const failures: { readonly begunMs: number; readonly what: string; readonly error: unknown }[] = [];
+    const done = { list: 0, call: 0 };
+    let over = false;
+    const onAndOn = async (client: SdkClient) => {
+      while (!over) {
+        for (const what of ['list', 'call'] as const) {
+          const begunMs = performance.now();
+          const asked = what === 'list' ? client.listTools() : client.call('echo', { message: 'hello' });
+          await asked.then(
+            () => {
+              done[what] += 1;
+            },
+            (error: unknown) => failures.push({ begunMs, what, error }),
+          );
+        }
+      }
+    };
+    const clients = await Promise.all(
+      Array.from({ length: CALLERS }, () => connectClient('v2 modern', stack.url)),
+    );
+    const callers = clients.map(onAndOn);
+    await eventually('calls go on', () => done.call > 10 * CALLERS);
+
+    await docker(['kill', await stack.idOf('portico-1')]);
+    const goneMs = performance.now();
+    const before = { ...done };
+    await delay(LONGER_MS);
+    over = true;
+    await Promise.all(callers);
+
+    const told = failures.map(({ what, error }) => `${what}: ${error}`).join('\n');
+    t.diagnostic(
+      `${done.call} calls, ${done.list} lists; begun at the killed one: ${failures.length}\n${told}`,
+    );
+    assert.ok(done.call > before.call && done.list > before.list, 'calls went on');
+    assert.deepEqual(
+      failures.filter(({ begunMs, what }) => what === 'list' || begunMs > goneMs),
+      [],
+      told,
+    );
+    assert.ok(failures.length <= CALLERS, 'each client lost one call at most');
+    for (const { error } of failures) assert.match(String(error), /went away; a call may have run/);
+
+    await docker(['start', await stack.idOf('portico-1')]);
+    const [client] = clients;
+    const [earlier = 0] = await echoed().catch(() => [0]);
+    await eventually(
+      'it is called again',
+      async () => {
+        await client?.call('echo', { message: 'hello' });
+        const [count = 0] = await echoed().catch(() => [0]);
+        return count > earlier;
+      },
+      60_000,
+    );
+    await Promise.all(clients.map((each) => each[Symbol.asyncDispose]()));
   });
 
   test('ends with code 0 when told to stop', async () => {
-    const id = await containerId();
-    await compose('stop', '--timeout', '30', 'portico');
-    assert.equal(await run('inspect', '--format', '{{.State.ExitCode}}', id), '0');
+    const id = await stack.idOf('portico-2');
+    await stack.compose('stop', '--timeout', '40', 'portico-2');
+    assert.equal(await docker(['inspect', '--format', '{{.State.ExitCode}}', id]), '0');
   });
 });
-
-/** Two ports that were free a moment ago: Portico's own URL names the port, so it has to be known before. */
-async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()];
-  const ports: number[] = [];
-  for (const server of servers) {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    ports.push((server.address() as AddressInfo).port);
-  }
-  for (const server of servers) server.close();
-  return [ports[0] ?? 0, ports[1] ?? 0];
-}

@@ -164,10 +164,7 @@ test('portico reaps a process whose parent has gone (F07)', async (t) => {
 test('portico-slim has no program but node, and refuses servers that are programs with what to do', async (t) => {
   const { mounted } = await configured(t, { files: { command: 'npx', args: ['-y', 'mcp-files'] } });
   const programs = `fs.readdirSync('/').filter((name) => /bin/.test(name)).join() + ' ' + fs.readdirSync('/usr/local/bin')`;
-  assert.equal(
-    await docker(['run', '--rm', '--entrypoint', 'node', 'portico-slim', '-p', programs]),
-    ' node',
-  );
+  assert.equal(await docker(['run', '--rm', '--entrypoint', 'node', 'portico-slim', '-p', programs]), 'node');
   await assert.rejects(
     docker(['run', '--rm', ...mounted, 'portico-slim']),
     /mcpServers\.files\.command: no program is started here.*Use the image portico/s,
