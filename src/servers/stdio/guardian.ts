@@ -46,6 +46,10 @@ done
 `;
 
 const RESTART_AFTER_MS = 1_000;
+/** Longer than `docker rm -f` may take, and only where something is left to be ended. */
+const LAST_DUTY_MS = 10_000;
+/** To see the end of its pipe and exit. Something may have stopped it (SIGSTOP), and then it never does. */
+const EXIT_MS = 2_000;
 
 export type ContainerProgram = 'docker' | 'podman';
 
@@ -54,6 +58,13 @@ export type Ward =
   | { readonly kind: 'group'; readonly id: number }
   | { readonly kind: ContainerProgram; readonly name: string }
   | { readonly kind: 'folder'; readonly path: string };
+
+export interface GuardianTimings {
+  /** From the end of its pipe to its exit, while there is something left that it has to end. */
+  readonly lastDutyMs: number;
+  /** The same, while there is nothing. */
+  readonly exitMs: number;
+}
 
 /** Started with the first ward. Where it cannot run (no shell), one warning says what that means. */
 export class Guardian {
@@ -64,9 +75,11 @@ export class Guardian {
   #restart: NodeJS.Timeout | undefined;
   #warned = false;
   #closed = false;
+  readonly #timings: GuardianTimings;
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, timings: GuardianTimings = { lastDutyMs: LAST_DUTY_MS, exitMs: EXIT_MS }) {
     this.#logger = logger;
+    this.#timings = timings;
   }
 
   /** Undefined until there is something to guard. */
@@ -85,14 +98,27 @@ export class Guardian {
     };
   }
 
-  /** Ends what is still watched, as the end of Portico would. Idempotent. */
+  /** Ends what is still watched, as the end of Portico would. Idempotent, and waits for no guardian that hangs. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#restart);
+    const shell = this.#shell;
     // Now it is waited for.
-    this.#shell?.ref();
-    this.#shell?.stdin?.end();
+    shell?.ref();
+    shell?.stdin?.end();
+    const { lastDutyMs, exitMs } = this.#timings;
+    const late = setTimeout(() => this.#giveUp(shell), this.#wards.size > 0 ? lastDutyMs : exitMs);
     await this.#exited;
+    clearTimeout(late);
+  }
+
+  #giveUp(shell: ChildProcess | undefined): void {
+    shell?.kill('SIGKILL');
+    if (this.#wards.size === 0) return;
+    this.#logger.error(
+      { left: this.#wards.size },
+      'the guardian did not end what was left of servers in time',
+    );
   }
 
   #start(): void {

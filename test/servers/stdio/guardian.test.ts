@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { Guardian } from '../../../src/servers/stdio/guardian.ts';
+import { Guardian, type GuardianTimings } from '../../../src/servers/stdio/guardian.ts';
 import { createPrivateHome } from '../../../src/servers/stdio/private-home.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -13,10 +13,10 @@ import { descendantsOf, type ProcessId, stillAlive } from '../../support/process
 import { openSession } from '../../support/raw-session.ts';
 import { FAULTY_SERVER } from '../../support/stdio-rig.ts';
 
-function newGuardian(t: TestContext): { guardian: Guardian; warnings: string[] } {
+function newGuardian(t: TestContext, timings?: GuardianTimings): { guardian: Guardian; warnings: string[] } {
   const warnings: string[] = [];
   const destination = { write: (line: string) => void warnings.push(line) };
-  const guardian = new Guardian(createLogger({ level: 'warn', secrets: [], destination }));
+  const guardian = new Guardian(createLogger({ level: 'warn', secrets: [], destination }), timings);
   t.after(() => guardian.close());
   return { guardian, warnings };
 }
@@ -70,6 +70,22 @@ test('a guardian that is killed is started again, and told of all there is', asy
   assert.match(warnings.join(), /servers might live on/);
   await guardian.close();
   await eventually('the groups are gone', () => !group.isAlive() && !other.isAlive());
+});
+
+test('F44: a guardian that was stopped holds up no end, whether or not something is left to be ended', async (t) => {
+  for (const left of [false, true]) {
+    const { guardian, warnings } = newGuardian(t, { lastDutyMs: 200, exitMs: 100 });
+    const forget = guardian.watch({ kind: 'group', id: newGroup(t).id });
+    if (!left) forget();
+    const pid = guardian.pid ?? 0;
+    process.kill(pid, 'SIGSTOP');
+    await Promise.all([guardian.close(), guardian.close()]);
+    assert.deepEqual(
+      descendantsOf(process.pid).filter((one) => one.pid === pid),
+      [],
+    );
+    assert.equal(/did not end what was left/.test(warnings.join()), left);
+  }
 });
 
 test('it takes no notice of the signals that end a whole terminal', async (t) => {
