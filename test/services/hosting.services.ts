@@ -13,6 +13,9 @@ import { type GatewayProcess, startGateway } from '../support/gateway-process.ts
 import { descendantsOf, stillAlive } from '../support/process-tree.ts';
 import { ModernClient, openSession } from '../support/raw-session.ts';
 
+const EVERYTHING_SERVER = fileURLToPath(
+  import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'),
+);
 const BANNER_SERVER = fileURLToPath(new URL('../support/banner-server.py', import.meta.url));
 
 interface About {
@@ -61,6 +64,26 @@ test('F14: npx with nothing in its cache: ten clients wait for the one download,
     servers: { one: { starts: number } };
   };
   assert.equal(status.servers.one.starts, 1);
+});
+
+test('F07: a server of npm behind a shell: its process is gone with its session, and with Portico', async (t) => {
+  const args = ['-c', '"$0" "$@"; exit $?', process.execPath, EVERYTHING_SERVER, 'stdio'];
+  const gateway = await startGateway({ config: { mcpServers: { one: { command: '/bin/sh', args } } } });
+  t.after(() => gateway.stop().catch(() => {}));
+  const session = await openSession(gateway.url);
+  const lists = descendantsOf(gateway.pid);
+  assert.equal(await session.tool('echo', { message: 'through a shell' }), 'Echo: through a shell');
+  const known = new Set(lists.map(({ pid }) => pid));
+  const own = descendantsOf(gateway.pid).filter(({ pid }) => !known.has(pid));
+  assert.ok(own.length >= 2, 'the shell and the server');
+  await session.delete();
+  await eventually('both are gone', () => stillAlive(own).length === 0);
+  await openSession(gateway.url).then((another) => another.tool('echo', { message: 'again' }));
+  const family = descendantsOf(gateway.pid);
+  assert.ok(family.length >= 5, 'two shells with a server each, and the guardian');
+  process.kill(gateway.pid, 'SIGKILL');
+  await eventually('nothing is left', () => stillAlive(family).length === 0);
+  await assert.rejects(gateway.stop(), /SIGKILL/);
 });
 
 test('F17: a Python server that prints a banner, and words among its messages', async (t) => {
