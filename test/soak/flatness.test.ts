@@ -22,6 +22,12 @@ test('what goes on growing is not flat', () => {
   });
 });
 
+test('a gateway that gets warm late may grow until it is', () => {
+  const growing = [10, 20, 30, 40, 50, 60, 70, 80, 90];
+  assert.equal(flatness(growing, { ...MARGIN, warm: 80 }).flat, true);
+  assert.equal(flatness(growing, { ...MARGIN, warm: 79 }).flat, false);
+});
+
 test('without samples nothing is flat', () => {
   assert.equal(flatness([], MARGIN).flat, false);
 });

@@ -5,6 +5,8 @@ export interface Margin {
   readonly factor: number;
   /** And what may come on top, in the figure's own unit. */
   readonly plus: number;
+  /** Growth up to here is no growth: what a warm gateway takes, which a short soak may reach late. */
+  readonly warm?: number;
 }
 
 export interface Flatness {
@@ -14,11 +16,11 @@ export interface Flatness {
 }
 
 /** Compares the median of the second third with that of the last one: the first third is the warm-up. */
-export function flatness(samples: readonly number[], { factor, plus }: Margin): Flatness {
+export function flatness(samples: readonly number[], { factor, plus, warm = 0 }: Margin): Flatness {
   const third = Math.floor(samples.length / 3);
   const early = median(samples.slice(third, 2 * third));
   const late = median(samples.slice(2 * third));
-  return { early, late, flat: late <= early * factor + plus };
+  return { early, late, flat: late <= Math.max(early * factor + plus, warm) };
 }
 
 export function median(values: readonly number[]): number {

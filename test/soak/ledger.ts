@@ -1,6 +1,6 @@
 // What all clients of a soak saw: answers as they should be, failures that the weather explains, and faults.
 
-import { Residents } from './people.ts';
+import { type Person, Residents } from './people.ts';
 
 /** Told to the client, by the rules: a child was killed, a connection broken, a place was taken. */
 const EXPLAINED_CODES: ReadonlySet<number> = new Set([5020, 5030, 5040]);
@@ -12,10 +12,36 @@ export class Ledger {
   /** The client itself let go. */
   cancelled = 0;
   resumed = 0;
-  failedAsTold = 0;
+  visits = 0;
   faultCount = 0;
   /** The first ones. */
   readonly faults: string[] = [];
+  readonly #visitors = new Set<string>();
+  readonly #failed = new Map<number, number>();
+
+  /** How many people came at all. */
+  get visitors(): number {
+    return this.#visitors.size;
+  }
+
+  get failedAsTold(): number {
+    return [...this.#failed.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** By the code that the client was told. */
+  get failures(): string {
+    return [...this.#failed].map(([code, count]) => `${code}: ${count}`).join(', ');
+  }
+
+  visited({ name }: Person): void {
+    this.visits += 1;
+    this.#visitors.add(name);
+  }
+
+  /** With a code that explains it. */
+  failed(code: number): void {
+    this.#failed.set(code, (this.#failed.get(code) ?? 0) + 1);
+  }
 
   /** An answer was lost, doubled, someone else's, or no answer at all. */
   fault(words: string): void {
@@ -24,7 +50,7 @@ export class Ledger {
   }
 
   error(what: string, error: { readonly code: number; readonly message: string }): void {
-    if (EXPLAINED_CODES.has(error.code)) this.failedAsTold += 1;
+    if (EXPLAINED_CODES.has(error.code)) this.failed(error.code);
     else this.fault(`${what}: an error that nothing explains: ${error.code} ${error.message}`);
   }
 }

@@ -15,6 +15,11 @@ export function makePeople(count: number): readonly Person[] {
   });
 }
 
+/** Who comes next: everybody in turn, and then all of them again. */
+export function* arrivals(people: readonly Person[]): Generator<Person, never> {
+  for (;;) yield* people;
+}
+
 /** `gateway.auth.apiKeys` for them. */
 export function apiKeysOf(people: readonly Person[]): object[] {
   return people.map(({ name, key }) => ({

@@ -19,15 +19,16 @@ export interface SoakView {
 /** Visits one after the other until told to end. */
 export async function visitUntil(
   signal: AbortSignal,
-  { views, people }: { views: readonly SoakView[]; people: readonly Person[] },
+  { views, comers }: { views: readonly SoakView[]; comers: Iterator<Person, never> },
   ledger: Ledger,
 ): Promise<void> {
   while (!signal.aborted) {
     const view = oneOf(views);
-    const person = oneOf(people);
+    const person = comers.next().value;
     try {
       if (Math.random() < 0.5) await modernVisit(view, person, ledger);
       else await legacyVisit(view, person, ledger);
+      ledger.visited(person);
     } catch (thrown) {
       ledger.fault(`a visit broke off: ${String(thrown)}`);
     }
@@ -65,7 +66,7 @@ async function arrive(url: string, { headers }: Person, ledger: Ledger): Promise
   } catch (thrown) {
     const code = /"code":(50[234]0)\b/.exec(String(thrown))?.[1];
     if (code === undefined) throw thrown;
-    ledger.failedAsTold += 1;
+    ledger.failed(Number(code));
     return undefined;
   }
 }

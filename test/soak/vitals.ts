@@ -1,6 +1,6 @@
 // What a gateway uses: memory, descriptors and processes from /proc, its own counts from /metrics.
 import { readdirSync, readFileSync } from 'node:fs';
-import { descendantsOf } from '../support/process-tree.ts';
+import { childrenOf } from './children.ts';
 
 export interface Vitals {
   readonly rssMb: number;
@@ -23,7 +23,7 @@ export async function readVitals({ pid, adminUrl }: { pid: number; adminUrl: str
   return {
     rssMb: residentBytes(pid) / MB,
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
-    processes: descendantsOf(pid).length - 1,
+    processes: childrenOf(pid).length,
     cpuSeconds: cpuSeconds(pid),
     sessions: gauge('portico_sessions'),
     openReplies: gauge('portico_open_replies'),

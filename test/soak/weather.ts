@@ -1,7 +1,7 @@
 // What happens to servers during a soak: children are killed, connections break, sessions are forgotten.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FaultyHttpServer } from '../support/faulty-http-server.ts';
-import { descendantsOf } from '../support/process-tree.ts';
+import { type Child, childrenOf } from './children.ts';
 
 export interface WeatherOptions {
   readonly gatewayPid: number;
@@ -14,6 +14,9 @@ export interface WeatherReport {
   httpFaults: number;
 }
 
+/** Of the kills: those that may hit any child at all. */
+const SHARED_SHARE = 0.1;
+
 export async function makeWeather(
   signal: AbortSignal,
   { gatewayPid, httpServers, everyMs }: WeatherOptions,
@@ -22,8 +25,7 @@ export async function makeWeather(
   while (!signal.aborted) {
     await delay(everyMs * (0.5 + Math.random()), undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
-    const children = descendantsOf(gatewayPid);
-    const unlucky = children[Math.floor(Math.random() * children.length)];
+    const unlucky = victimOf(gatewayPid);
     if (unlucky !== undefined && kill(unlucky.pid)) report.kills += 1;
     for (const server of httpServers) {
       disturb(server);
@@ -32,6 +34,16 @@ export async function makeWeather(
       server.received.length = 0;
     }
   }
+}
+
+/**
+ * Mostly somebody's own child. One that serves all is left alone for up to half a minute once it has died again and
+ * again: were it hit as often, there would soon be nobody to kill.
+ */
+function victimOf(gatewayPid: number): Child | undefined {
+  const children = childrenOf(gatewayPid);
+  const chosen = Math.random() < SHARED_SHARE ? children : children.filter(({ personal }) => personal);
+  return chosen[Math.floor(Math.random() * chosen.length)];
 }
 
 function disturb(server: FaultyHttpServer): void {
