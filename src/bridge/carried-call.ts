@@ -89,6 +89,7 @@ export class CarriedCall {
       method: request.method,
       params: request.params,
       generation: link.peer.era === 'legacy' ? bridge.hubs.of(link).generation : '',
+      replica: bridge.parked.replica,
     });
     const params = this.sealing.openParams();
     this.context = {

@@ -1,5 +1,6 @@
 // Which link carries a call: one for everyone, one for the principal, or the session's own.
 import type { ClientRequest } from '../protocol/client-message.ts';
+import type { Era } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { isList } from '../protocol/methods.ts';
 import type { Server } from '../servers/server.ts';
@@ -109,6 +110,26 @@ export function principalLinkKey({ era, principal }: Onlooker, normal: JsonObjec
 /** Names the links of one key at one server, whichever of them is open. */
 export function linkOwner(server: Server, key: string): string {
   return `${server.slug} ${key}`;
+}
+
+/**
+ * Whether a request goes to a child process that is its caller's own, rather than its session's or everyone's. There is
+ * one for a principal, however many replicas there are.
+ *
+ * @param learnEra asks for the server's era where it is not known, and matters
+ */
+export async function callsOwnProcess(
+  server: Server,
+  { era, request }: { era: Era; request: ClientRequest | undefined },
+  learnEra: () => Promise<Era>,
+): Promise<boolean> {
+  const { type, isolation } = server.config;
+  if (type !== 'stdio' || isolation === 'shared') return false;
+  if (request !== undefined && (isList(request.method) || isListenToLists(request))) return false;
+  if (isolation === 'principal') return true;
+  // A legacy client's session has one of its own.
+  if (era === 'legacy') return isolation === 'auto' && server.personal && (await learnEra()) === 'modern';
+  return isolation === 'session' || server.personal || (await learnEra()) === 'legacy';
 }
 
 /** A listen attaches to links, and starts none but to subscribe to resources. */

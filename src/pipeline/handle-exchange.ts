@@ -37,11 +37,12 @@ export async function handleExchange(gateway: GatewayContext, exchange: Exchange
 
 function handleRequest(gateway: GatewayContext, exchange: Exchange, request: ClientRequest): Promise<void> {
   beginTrace(gateway, exchange.record, request);
-  return onRecord(gateway, exchange, request, () =>
+  const handle = () =>
     request.era === 'legacy'
       ? handleLegacyMessage(gateway, exchange, request)
-      : handleModernRequest(gateway, exchange, request),
-  );
+      : handleModernRequest(gateway, exchange, request);
+  // The replica that its client reached has it on record.
+  return exchange.forwarded === undefined ? onRecord(gateway, exchange, request, handle) : handle();
 }
 
 function refusal({ failure, text, data }: Refusal): GatewayError {

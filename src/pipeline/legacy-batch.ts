@@ -65,7 +65,7 @@ export async function handleBatch(
   if (requests.length === 0) return reply.accept();
   if (!reply.accepts.events)
     throw new GatewayError('not-acceptable', { text: 'Arrays are answered as an event stream' });
-  const clientAt = clientsOf(session, exchange);
+  const clientAt = clientsOf(session.record, session, exchange);
   const asked = await Promise.all(
     requests.map(async (request): Promise<AskedMember> => {
       const routing = routeRequest(gateway, exchange, { asked: request, view, clientAt });

@@ -27,12 +27,20 @@ import { answerForAll, introduceAll } from './answer-for-all.ts';
 import { mayNotify, rereaders } from './authorize.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
+import { type Forward, tryForward } from './forward-exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { handleBatch } from './legacy-batch.ts';
-import { liveAccess, liveMember } from './live-access.ts';
+import { liveAccess, liveServers } from './live-access.ts';
+import { forwardHome, homeOfRequest, homeOfSession } from './principal-home.ts';
 import type { ClientAt } from './route-on-view.ts';
 import { routeRequest } from './route-request.ts';
 import { answerHere, clientsOf, type PermittedRequest, permit, runCall, serverOf } from './session-call.ts';
+import {
+  forwardToSession,
+  type MetSession,
+  meetSession,
+  type SessionElsewhere,
+} from './session-elsewhere.ts';
 import { enterView, type View } from './view.ts';
 import { withinLimits } from './within-limits.ts';
 
@@ -40,6 +48,11 @@ import { withinLimits } from './within-limits.ts';
 const HOLD_MS = 1_000;
 /** Streams carry a priming event from this revision on. */
 const PRIMING_SINCE = '2025-11-25';
+
+interface NoSession {
+  readonly session?: undefined;
+  readonly elsewhere?: undefined;
+}
 
 export type LegacyMessage =
   | LegacyRequest
@@ -56,20 +69,35 @@ export async function handleLegacyMessage(
   if (message.kind === 'request' && message.method === 'initialize') {
     noteRequest(exchange, message, view.sole?.server);
     const opening = { request: message, hidden: false, server: view.sole?.server };
-    return withinLimits(gateway, exchange, opening, () => openSession(gateway, exchange, message, view));
+    return withinLimits(gateway, exchange, opening, async () => {
+      const to = await homeOfSession(gateway, exchange, view);
+      const forward = { kind: 'permitted' as const, signal: exchange.clientGone };
+      if (to !== undefined && (await tryForward(gateway, exchange, { ...forward, to }))) return;
+      await openSession(gateway, exchange, message, view);
+    });
   }
-  const session = await sessionOf(gateway, exchange, view);
-  const asks = message.kind === 'request' || message.kind === 'batch';
-  if (asks && session?.leaving) throw new GatewayError('session-unknown', { reason: 'server_changed' });
-  exchange.record.protocolVersion = session?.record.version;
-  exchange.record.clientInfo = session?.record.clientInfo;
+  const met = await sessionOf(gateway, exchange, view);
+  const { version, clientInfo } = (met.session ?? met.elsewhere?.stored)?.record ?? {};
+  exchange.record.protocolVersion = version;
+  exchange.record.clientInfo = clientInfo;
+  if (message.kind === 'request') return handleRequest(gateway, exchange, { asked: message, view, met });
+  const { elsewhere } = met;
+  if (message.kind === 'notification') exchange.record.method = methodLabel(message.method);
+  const session =
+    elsewhere === undefined
+      ? met.session
+      : await forwardToSession(gateway, exchange, {
+          elsewhere,
+          sole: view.sole,
+          kind: message.kind === 'batch' ? 'undecided' : 'permitted',
+          outlivesClient: true,
+        });
+  if (elsewhere !== undefined && session === undefined) return;
   switch (message.kind) {
-    case 'request':
-      return handleRequest(gateway, exchange, { asked: message, view, session });
     case 'batch':
+      requireStaying(session);
       return handleBatch(gateway, exchange, { batch: message, view, session });
     case 'notification':
-      exchange.record.method = methodLabel(message.method);
       if (session !== undefined && mayNotify(view.access, message.method)) {
         relayClientNotification(session, message, serversOf(view));
       }
@@ -81,26 +109,26 @@ export async function handleLegacyMessage(
   exchange.reply.accept();
 }
 
-/** The session that the request names; undefined where none is named and no server of the view needs one. */
+/** The session that the request names; none where none is named and no server of the view needs one. */
 async function sessionOf(
   gateway: GatewayContext,
   exchange: Exchange,
   view: View,
-): Promise<LegacySession | undefined> {
+): Promise<MetSession | NoSession> {
   const id = headerValue(exchange.headers, SESSION_HEADER);
-  if (id !== undefined) {
-    const session = await gateway.sessions.find(id, principalKey(exchange.principal), exchange.view);
-    if (session === undefined) throw new GatewayError('session-unknown');
-    session.viewServers = publicServersOf(gateway, exchange, view);
-    return session;
-  }
+  if (id !== undefined) return meetSession(gateway, exchange, { id, sole: view.sole });
   // Some hosted clients never send the id back; servers that keep nothing per session can serve them (F02).
   const needNone = view.members.every(({ server }) => {
     const peer = server.lastPeer;
     return peer !== undefined && server.isolationFor(peer) === 'shared';
   });
   if (!needNone) throw new GatewayError('session-missing');
-  return undefined;
+  return {};
+}
+
+/** Its server is another one now: calls in flight come to their end, new ones are refused. */
+function requireStaying(session: LegacySession | undefined): void {
+  if (session?.leaving) throw new GatewayError('session-unknown', { reason: 'server_changed' });
 }
 
 async function openSession(
@@ -132,7 +160,7 @@ async function openSession(
     },
     present,
   );
-  session.viewServers = publicServersOf(gateway, exchange, view);
+  session.viewServers = sole === undefined ? liveServers(gateway, exchange) : undefined;
   record.protocolVersion = version;
   record.outcome = 'ok';
   reply.setHeader('Mcp-Session-Id', id);
@@ -158,15 +186,37 @@ async function introduction(
 async function handleRequest(
   gateway: GatewayContext,
   exchange: Exchange,
-  { asked, view, session }: { asked: LegacyRequest; view: View; session: LegacySession | undefined },
+  { asked, view, met }: { asked: LegacyRequest; view: View; met: MetSession | NoSession },
 ): Promise<void> {
+  const { session, elsewhere } = met;
+  requireStaying(session);
   noteRequest(exchange, asked, view.sole?.server);
-  const clientAt = session === undefined ? sessionlessClients(exchange) : clientsOf(session, exchange);
+  const record = session?.record ?? elsewhere?.stored.record;
+  const clientAt = record === undefined ? sessionlessClients(exchange) : clientsOf(record, session, exchange);
   const routed = await routeRequest(gateway, exchange, { asked, view, clientAt });
+  const forward = (kind: Forward['kind'], to: SessionElsewhere) =>
+    forwardToSession(gateway, exchange, {
+      elsewhere: to,
+      sole: view.sole,
+      kind,
+      outlivesClient: true,
+    });
+  // The session's own servers may have told it of more than anybody else has heard of.
+  if (elsewhere !== undefined && routed.to === 'nobody') {
+    const adopted = await forward('undecided', elsewhere);
+    if (adopted === undefined) return;
+    return handleRequest(gateway, exchange, { asked, view, met: { session: adopted } });
+  }
   // Before anything goes out: a challenge needs the status, and so does a limit.
   const permitted = permit(exchange, { routed, view, session, clientAt });
   const charged = { ...permitted, server: serverOf(permitted) };
-  await withinLimits(gateway, exchange, charged, () => answerRequest(gateway, exchange, permitted));
+  await withinLimits(gateway, exchange, charged, async () => {
+    if (elsewhere === undefined) return answerRequest(gateway, exchange, permitted);
+    const adopted = await forward('permitted', elsewhere);
+    if (adopted === undefined) return;
+    const here = { session: adopted, clientAt: clientsOf(adopted.record, adopted, exchange) };
+    await answerRequest(gateway, exchange, { ...permitted, ...here });
+  });
 }
 
 async function answerRequest(
@@ -224,6 +274,8 @@ async function handleSessionless(
     return plain.respond(request.idText, await answerForAll(gateway, call), 200);
   }
   const { asked, member, names } = routed;
+  const home = await homeOfRequest(gateway, exchange, { request, server: member.server });
+  if (await forwardHome(gateway, exchange, { home, outlivesClient: true })) return;
   const heard = heardOutput(plain, liveAccess(gateway, exchange));
   const output = names === undefined ? heard : publicOutput(heard, request.method, names);
   await dispatchRequest(gateway, exchange, {
@@ -240,17 +292,6 @@ async function handleSessionless(
 
 function serversOf({ members }: View): Server[] {
   return members.map(({ server }) => server);
-}
-
-/** As rights are whenever it is asked; undefined where the view speaks the words of its one server. */
-function publicServersOf(
-  { current }: GatewayContext,
-  exchange: Exchange,
-  { sole }: View,
-): LegacySession['viewServers'] {
-  if (sole !== undefined) return undefined;
-  const memberNow = liveMember(current, exchange);
-  return { has: (server) => memberNow(server) !== undefined };
 }
 
 function primingId(stream: EventStream, session: LegacySession): string | undefined {

@@ -12,14 +12,16 @@ import { GatewayError } from '../errors.ts';
 import { viewNames } from '../federation/merged-list.ts';
 import type { ModernRequest } from '../protocol/client-message.ts';
 import { META } from '../protocol/era.ts';
-import type { StreamMessage } from '../protocol/json-rpc.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../protocol/json-text.ts';
+import { exactId, type StreamMessage } from '../protocol/json-rpc.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readJson, writeJson } from '../protocol/json-text.ts';
 import { LIST_CHANGES, type ListChange } from '../protocol/list-changes.ts';
 import type { Server } from '../servers/server.ts';
-import { dispatchRequest, noteRequest } from './dispatch-request.ts';
+import { type Dispatch, dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
+import { repeatedOn } from './forward-exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { liveAccess, liveMember } from './live-access.ts';
+import { forwardHome, homeOfRequest } from './principal-home.ts';
 import { type ClientAt, routeOnView } from './route-on-view.ts';
 import type { View, ViewMember } from './view.ts';
 
@@ -207,15 +209,12 @@ async function startListen(
     ...request,
     params: { ...(_meta === undefined ? {} : { _meta }), notifications },
   };
-  const listening = dispatchRequest(gateway, exchange, {
-    asked: own,
+  const listening = listenAt(gateway, exchange, {
     request: own,
-    hidden: false,
     client: clientAt(member),
     server,
     output: heardOutput(publicOutput(output, own.method, viewNames(server.slug)), access),
     signal: AbortSignal.any([signal, late.signal]),
-    sessionCall: undefined,
   }).catch(() => undefined);
   const timer = setTimeout(() => late.abort(), gateway.config.lists.timeoutMs);
   const ended = listening.then(() => {
@@ -225,6 +224,32 @@ async function startListen(
   const honoured = await acknowledged.promise;
   clearTimeout(timer);
   return { honoured, ended };
+}
+
+/** One server's part, wherever the link to it is; what it learns for the record is of one server alone. */
+async function listenAt(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  {
+    request,
+    ...call
+  }: Pick<Dispatch, 'client' | 'server' | 'output' | 'signal'> & { request: ModernRequest },
+): Promise<void> {
+  const { server, output, signal } = call;
+  const home = await homeOfRequest(gateway, exchange, { request, server });
+  const { method, params } = request;
+  const body = Buffer.from(writeJson({ jsonrpc: '2.0', id: exactId(request), method, params }));
+  const own = Object.create(exchange, { record: { value: { ...exchange.record } } });
+  // In the server's own words, so on its own view.
+  const forward = { home, signal, instead: { view: server.slug, body }, reply: repeatedOn(output, () => {}) };
+  if (await forwardHome(gateway, own, forward)) return;
+  await dispatchRequest(gateway, exchange, {
+    ...call,
+    asked: request,
+    request,
+    hidden: false,
+    sessionCall: undefined,
+  });
 }
 
 /** Holds what is said before the beginning is out. */

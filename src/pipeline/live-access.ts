@@ -27,6 +27,15 @@ export function liveMember(current: Current, visitor: Visitor): (server: string)
   return (slug) => view()?.members.find(({ server }) => server.slug === slug)?.access;
 }
 
+/** The servers of a view of several, by slug, as far as the caller may use them by then. */
+export function liveServers(
+  { current }: Pick<GatewayContext, 'current'>,
+  visitor: Visitor,
+): Pick<ReadonlySet<string>, 'has'> {
+  const memberNow = liveMember(current, visitor);
+  return { has: (server) => memberNow(server) !== undefined };
+}
+
 export function liveAccess({ current }: Pick<GatewayContext, 'current'>, visitor: Visitor): ServerAccess {
   const view = liveView(current, visitor);
   const now = () => view()?.access ?? NO_ACCESS_AT_ALL;

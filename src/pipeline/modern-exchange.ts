@@ -14,10 +14,12 @@ import { answerForAll } from './answer-for-all.ts';
 import { authorize, usableCapabilities } from './authorize.ts';
 import { type Dispatch, dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
+import { repeatedOn } from './forward-exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { listenToAll } from './listen-to-all.ts';
 import { liveAccess } from './live-access.ts';
 import type { Permit } from './permit.ts';
+import { forwardHome, homeOfRequest, type RequestHome } from './principal-home.ts';
 import { type ClientAt, notOnView } from './route-on-view.ts';
 import { type RequestToAll, type RequestToOne, routeRequest } from './route-request.ts';
 import { tracedStep } from './traced-exchange.ts';
@@ -107,6 +109,9 @@ async function answerRequest(
     return;
   }
   reply.holdFor(HOLD_MS);
+  const home = await homeOfRequest(gateway, exchange, { request, server });
+  const isListen = request.method === 'subscriptions/listen';
+  if (!isListen && (await forwardHome(gateway, exchange, { home, signal: clientGone }))) return;
   const plain: CallOutput = {
     send: (message) => reply.send(message),
     respond: (idText, outcome, status) => reply.respond(idText, outcome, { status }),
@@ -123,10 +128,8 @@ async function answerRequest(
     output,
     sessionCall: undefined,
   };
-  if (request.method !== 'subscriptions/listen') {
-    return dispatchRequest(gateway, exchange, { ...call, signal: clientGone });
-  }
-  await listen(gateway, exchange, { ...call, request });
+  if (!isListen) return dispatchRequest(gateway, exchange, { ...call, signal: clientGone });
+  await listen(gateway, exchange, { ...call, request, home });
 }
 
 /**
@@ -137,7 +140,7 @@ async function answerRequest(
 async function listen(
   gateway: GatewayContext,
   exchange: Exchange,
-  call: { request: ModernRequest } & Omit<Dispatch, 'signal'>,
+  { home, ...call }: { request: ModernRequest; home: RequestHome | undefined } & Omit<Dispatch, 'signal'>,
 ): Promise<void> {
   const { clientGone, signedOut, record } = exchange;
   if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });
@@ -149,6 +152,9 @@ async function listen(
   const ending = AbortSignal.any([gateway.ending, signedOut, open.over]);
   const signal = AbortSignal.any([clientGone, ending]);
   try {
+    const { reply } = exchange;
+    const forward = { home, signal, reply: repeatedOn(open.output, () => reply.openStream()) };
+    if (await forwardHome(gateway, exchange, forward)) return;
     await dispatchRequest(gateway, exchange, { ...call, output: open.output, signal });
   } catch (thrown) {
     if (clientGone.aborted || !(ending.aborted || endedByServer(thrown))) throw thrown;

@@ -11,6 +11,7 @@ import type { JsonRpcOutcome } from '../protocol/json-rpc.ts';
 import { isLogLevel } from '../protocol/log-levels.ts';
 import { isParkable } from '../protocol/methods.ts';
 import type { Server } from '../servers/server.ts';
+import type { SessionRecord } from '../state/session-store.ts';
 import { answerForAll } from './answer-for-all.ts';
 import { authorize } from './authorize.ts';
 import { dispatchRequest, noteRequest } from './dispatch-request.ts';
@@ -131,16 +132,20 @@ export function answerHere(call: PermittedRequest): JsonRpcOutcome | undefined {
   return { result: {} };
 }
 
-/** The client of a session as each server of its view is to know it. */
-export function clientsOf(session: LegacySession, exchange: Exchange): ClientAt {
-  const { version, clientCapabilities, clientInfo } = session.record;
+/** The client of a session, wherever that lives, as each server of its view is to know it. */
+export function clientsOf(
+  record: SessionRecord,
+  session: LegacySession | undefined,
+  exchange: Exchange,
+): ClientAt {
+  const { version, clientCapabilities, clientInfo } = record;
   return ({ access }): CallingClient => ({
     era: 'legacy',
     version,
     // Who takes no event stream cannot be asked anything.
     capabilities: exchange.reply.accepts.events ? clientCapabilities : {},
     info: clientInfo,
-    logLevel: session.logLevel,
+    logLevel: session?.logLevel,
     principal: principalKey(exchange.principal),
     caller: exchange.caller,
     access,

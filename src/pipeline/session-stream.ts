@@ -11,6 +11,7 @@ import { LAST_EVENT_HEADER, SESSION_HEADER, VERSION_HEADER } from '../protocol/r
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { liveAccess } from './live-access.ts';
+import { endElsewhere, locateSession, meetSession, openElsewhere } from './session-elsewhere.ts';
 import { enterView } from './view.ts';
 
 export async function handleSessionStream(gateway: GatewayContext, exchange: Exchange): Promise<void> {
@@ -28,32 +29,54 @@ export async function handleSessionStream(gateway: GatewayContext, exchange: Exc
     if (exchange.httpMethod === 'GET') throw methodNotAllowed();
     throw new GatewayError('session-missing');
   }
-  // Whoever may use nothing any more may still end what was theirs.
-  const access = exchange.httpMethod === 'GET' ? enterView(gateway, exchange).access : undefined;
-  const session = await gateway.sessions.find(id, principalKey(exchange.principal), exchange.view);
-  if (session === undefined) throw new GatewayError('session-unknown');
-  exchange.record.protocolVersion = session.record.version;
-  if (access !== undefined) {
-    openStream(gateway, exchange, { session, access });
-  } else {
-    await gateway.sessions.end(session);
-    exchange.reply.accept(204);
-  }
-  exchange.record.outcome = 'ok';
+  return exchange.httpMethod === 'GET'
+    ? handleGet(gateway, exchange, id)
+    : handleDelete(gateway, exchange, id);
 }
 
-/** Closed when the sign-in is over: the client opens it again with a fresh token, and misses nothing. */
+/** Whoever may use nothing any more may still end what was theirs. */
+async function handleDelete(gateway: GatewayContext, exchange: Exchange, id: string): Promise<void> {
+  const located = await locateSession(gateway, exchange, id);
+  const { record, reply } = exchange;
+  if (located.at === 'here') {
+    record.protocolVersion = located.session.record.version;
+    await gateway.sessions.end(located.session);
+  } else {
+    record.protocolVersion = located.stored.record.version;
+    if (await endElsewhere(gateway, exchange, located)) return;
+  }
+  reply.accept(204);
+  record.outcome = 'ok';
+}
+
+async function handleGet(gateway: GatewayContext, exchange: Exchange, id: string): Promise<void> {
+  const { access, sole } = enterView(gateway, exchange);
+  const { reply, record, signedOut } = exchange;
+  const met = await meetSession(gateway, exchange, { id, sole });
+  record.protocolVersion = (met.session ?? met.elsewhere.stored).record.version;
+  if (!reply.accepts.events) throw new GatewayError('not-acceptable');
+  // The last seconds of a token are for calls; a stream would end at once, and be opened again at once.
+  if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });
+  const { maxPerPrincipal } = gateway.config.streams;
+  // Counted where its client is.
+  if (exchange.forwarded === undefined) {
+    reply.whenClosed(gateway.streams.enter(principalKey(exchange.principal), maxPerPrincipal));
+  }
+  const { elsewhere } = met;
+  const session =
+    elsewhere === undefined ? met.session : await openElsewhere(gateway, exchange, { elsewhere, sole });
+  if (session !== undefined) openStream(gateway, exchange, { session, access });
+  record.outcome = 'ok';
+  signedOut.addEventListener('abort', () => reply.end(), { once: true });
+}
+
+/** The sign-in ends the stream: the client opens it again with a fresh token, and misses nothing. */
 function openStream(
   gateway: GatewayContext,
   exchange: Exchange,
   { session, access }: { session: LegacySession; access: ServerAccess },
 ): void {
   const { headers, reply, clientGone, signedOut } = exchange;
-  if (!reply.accepts.events) throw new GatewayError('not-acceptable');
-  // The last seconds of a token are for calls; a stream would end at once, and be opened again at once.
-  if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });
-  const { maxPerPrincipal } = gateway.config.streams;
-  reply.whenClosed(gateway.streams.enter(principalKey(exchange.principal), maxPerPrincipal));
   const lastEventId = headerValue(headers, LAST_EVENT_HEADER);
   const over = AbortSignal.any([clientGone, signedOut]);
   const sink = heardSink(reply, liveAccess(gateway, exchange));
@@ -63,7 +86,6 @@ function openStream(
   } else if (!mayResume(session, lastEventId, access) || !session.resume(lastEventId, sink, over)) {
     throw new GatewayError('resume-unknown');
   }
-  signedOut.addEventListener('abort', () => reply.end(), { once: true });
 }
 
 /** What a call said is not said again to someone who may not make it any more. */

@@ -13,23 +13,23 @@ import { modernQuestion } from '../crossings/input-required.ts';
 import { callAsTask, needsTask, type TaskCallOptions } from '../crossings/task-call.ts';
 import { MAX_QUESTIONS, tooManyQuestions } from '../question-limits.ts';
 import type { AttachedExchange, ParkedCall } from './parked-call.ts';
+import { readTicket, writeTicket } from './parked-ticket.ts';
 
-/** Inside the seal: a parked call and its round, or the sign that the call is to be made afresh. */
-const PARKED_STATE = /^parked ([\w-]+) (\d+)$/;
+/** Inside the seal, in place of a ticket: the sign that the call is to be made afresh. */
 const AFRESH = 'afresh';
 
 export async function carryParkable(carried: CarriedCall): Promise<'ok' | 'error'> {
   const { bridge, context } = carried;
   const { requestState, inputResponses } = context.request.params ?? {};
-  const [, id, round] = typeof requestState === 'string' ? (PARKED_STATE.exec(requestState) ?? []) : [];
+  const ticket = typeof requestState === 'string' ? readTicket(requestState) : undefined;
   const exchange = new ParkableExchange(carried);
-  if (id !== undefined) {
-    const parked = bridge.parked.claim(id, Number(round), fingerprintOf(carried));
+  if (ticket !== undefined) {
+    const parked = bridge.parked.claim(ticket, fingerprintOf(carried));
     exchange.parked = parked;
     const endTurn = await takeTurn(carried, parked);
     try {
       // Somebody else may have come with the same state while this one waited for its turn.
-      bridge.parked.claim(id, Number(round), fingerprintOf(carried));
+      bridge.parked.claim(ticket, fingerprintOf(carried));
       const answers = isJsonObject(inputResponses) ? inputResponses : {};
       await asAsker(carried, parked, () => parked.resume(exchange, answers));
     } finally {
@@ -176,7 +176,8 @@ class ParkableExchange implements AttachedExchange {
   }
 
   requireInput(inputRequests: JsonObject, round: number): void {
-    this.#respondInputRequired(inputRequests, `parked ${this.parked?.id} ${round}`);
+    const { replica } = this.#carried.bridge.parked;
+    this.#respondInputRequired(inputRequests, writeTicket({ replica, id: this.parked?.id ?? '', round }));
   }
 
   /** -32042 of 2025-11-25: the URLs become questions, the retry sends the original call afresh. */

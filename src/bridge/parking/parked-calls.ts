@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { GatewayError } from '../../errors.ts';
 import { ParkedCall, type ParkedCallOptions } from './parked-call.ts';
 import { isOver } from './parked-state.ts';
+import type { ParkedTicket } from './parked-ticket.ts';
 
 export interface ParkedLimits {
   readonly timeoutMs: number;
@@ -11,11 +12,14 @@ export interface ParkedLimits {
 }
 
 export class ParkedCalls {
+  /** The id of the replica that they wait on; undefined where there is but one. */
+  readonly replica: string | undefined;
   #limits: ParkedLimits;
   readonly #calls = new Map<string, ParkedCall>();
 
-  constructor(limits: ParkedLimits) {
+  constructor(limits: ParkedLimits, replica?: string) {
     this.#limits = limits;
+    this.replica = replica;
   }
 
   /** For calls from now on; what is parked stays so for as long as it was told. */
@@ -38,12 +42,12 @@ export class ParkedCalls {
   }
 
   /**
-   * The parked call that a state of `round` belongs to. A state is good once: each parking starts a new round.
+   * The parked call that a ticket belongs to. A ticket is good once: each parking starts a new round.
    *
    * @throws GatewayError state-invalid, with nothing said about why
    */
-  claim(id: string, round: number, fingerprint: string): ParkedCall {
-    const call = this.#calls.get(id);
+  claim({ replica, id, round }: ParkedTicket, fingerprint: string): ParkedCall {
+    const call = replica === this.replica ? this.#calls.get(id) : undefined;
     const waits = call?.state === 'parked' || call?.state === 'withdrawn';
     if (call === undefined || !waits || call.round !== round || call.fingerprint !== fingerprint) {
       throw new GatewayError('state-invalid', { reason: 'parked' });

@@ -16,7 +16,12 @@ export interface SealedFieldsOptions {
   readonly params: JsonObject | undefined;
   /** Of the link, where a cursor need not mean anything on the next one; empty where the server keeps no state. */
   readonly generation: string;
+  /** The id of this replica, where there are others. */
+  readonly replica?: string | undefined;
 }
+
+/** What a cursor of one link says, where there are several replicas: whose link, which, and the server's own words. */
+const PLACED_CURSOR = /^([\w-]+) ([\w-]+) (.*)$/s;
 
 /** The sealing of one call: what the client brings is opened with the same words that sealed it. */
 export class SealedFields {
@@ -33,7 +38,7 @@ export class SealedFields {
     const opened: JsonObject = { ...params };
     if (params.requestState !== undefined)
       opened.requestState = this.#open('requestState', params.requestState);
-    if (isList(method) && params.cursor !== undefined) opened.cursor = this.#open('cursor', params.cursor);
+    if (isList(method) && params.cursor !== undefined) opened.cursor = this.#openCursor(params.cursor);
     if (params.taskId !== undefined && isTaskMethod(method))
       opened.taskId = this.#open('task', params.taskId);
     if (isJsonObject(params.notifications) && Array.isArray(params.notifications.taskIds)) {
@@ -43,13 +48,22 @@ export class SealedFields {
     return mapRelatedTask(opened, (id) => this.#open('task', id));
   }
 
+  /** The replica whose link alone knows the cursor that the client brings; undefined where no one link does. */
+  get cursorReplica(): string | undefined {
+    const { method, params, replica } = this.#options;
+    const cursor = params?.cursor;
+    if (replica === undefined || !isList(method) || typeof cursor !== 'string') return undefined;
+    const placed = this.#options.state.open(cursor, this.#placedCursor());
+    return PLACED_CURSOR.exec(placed ?? '')?.[1];
+  }
+
   sealResult(result: JsonObject): JsonObject {
     const { method } = this.#options;
     const sealed: JsonObject = { ...result };
     if (typeof result.requestState === 'string')
       sealed.requestState = this.#seal('requestState', result.requestState);
     if (isList(method) && typeof result.nextCursor === 'string') {
-      sealed.nextCursor = this.#seal('cursor', result.nextCursor);
+      sealed.nextCursor = this.#sealCursor(result.nextCursor);
     }
     if (result.resultType === 'task' || isTaskMethod(method)) this.#sealTask(sealed);
     if (isJsonObject(result.task)) sealed.task = this.#sealTask({ ...result.task });
@@ -82,6 +96,27 @@ export class SealedFields {
    */
   openRelated(holder: JsonObject): JsonObject {
     return mapRelatedTask(holder, (id) => this.#open('task', id));
+  }
+
+  #sealCursor(cursor: string): string {
+    const { state, generation, replica } = this.#options;
+    if (generation === '' || replica === undefined) return this.#seal('cursor', cursor);
+    return state.seal(`${replica} ${generation} ${cursor}`, this.#placedCursor());
+  }
+
+  #openCursor(sealed: JsonValue | undefined): string {
+    const { state, generation, replica } = this.#options;
+    if (generation === '' || replica === undefined) return this.#open('cursor', sealed);
+    const placed = typeof sealed === 'string' ? state.open(sealed, this.#placedCursor()) : undefined;
+    const [, of, link, cursor] = PLACED_CURSOR.exec(placed ?? '') ?? [];
+    if (of !== replica || link !== generation || cursor === undefined) {
+      throw new GatewayError('state-invalid', { reason: 'cursor' });
+    }
+    return cursor;
+  }
+
+  #placedCursor(): SealContext {
+    return { ...this.#context('cursor'), scope: JSON.stringify([this.#options.method, 'placed']) };
   }
 
   #sealTask(task: JsonObject): JsonObject {

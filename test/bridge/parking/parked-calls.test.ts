@@ -6,15 +6,18 @@ import { ACCEPTED, park, parkedRig, question, RecordedExchange } from '../../sup
 
 const DONE = { result: {} };
 
+const ticket = (id: string, round: number, replica?: string) => ({ replica, id, round });
+
 test('a parked call is found by its id, its round and what it was', async (t) => {
   const { calls, open } = parkedRig(t);
   const call = open({ fingerprint: 'mine' });
   await park(call, 1);
-  assert.equal(calls.claim(call.id, 1, 'mine'), call);
+  assert.equal(calls.claim(ticket(call.id, 1), 'mine'), call);
   for (const [what, claim] of [
-    ['another id', () => calls.claim('AAAAAAAAAAAAAAAA', 1, 'mine')],
-    ['another round', () => calls.claim(call.id, 2, 'mine')],
-    ['another call', () => calls.claim(call.id, 1, 'theirs')],
+    ['another id', () => calls.claim(ticket('AAAAAAAAAAAAAAAA', 1), 'mine')],
+    ['another round', () => calls.claim(ticket(call.id, 2), 'mine')],
+    ['another call', () => calls.claim(ticket(call.id, 1), 'theirs')],
+    ['another replica', () => calls.claim(ticket(call.id, 1, 'other'), 'mine')],
   ] as const) {
     assert.throws(claim, failure('state-invalid', 'parked'), what);
   }
@@ -26,14 +29,14 @@ test('a state is good once: not while the retry runs, nor in the next round, nor
   await park(call, 1);
   const retry = new RecordedExchange();
   const told = call.resume(retry, { q1: ACCEPTED });
-  assert.throws(() => calls.claim(call.id, 1, 'same'), failure('state-invalid', 'parked'));
+  assert.throws(() => calls.claim(ticket(call.id, 1), 'same'), failure('state-invalid', 'parked'));
   call.ask(question(2));
   await told;
-  assert.throws(() => calls.claim(call.id, 1, 'same'), failure('state-invalid', 'parked'));
-  assert.equal(calls.claim(call.id, 2, 'same'), call);
+  assert.throws(() => calls.claim(ticket(call.id, 1), 'same'), failure('state-invalid', 'parked'));
+  assert.equal(calls.claim(ticket(call.id, 2), 'same'), call);
   void call.resume(new RecordedExchange(), { q2: ACCEPTED });
   call.finish(DONE);
-  assert.throws(() => calls.claim(call.id, 2, 'same'), failure('state-invalid', 'parked'));
+  assert.throws(() => calls.claim(ticket(call.id, 2), 'same'), failure('state-invalid', 'parked'));
   assert.equal(calls.size, 0);
 });
 
@@ -42,7 +45,7 @@ test('a call that was withdrawn can still be claimed', async (t) => {
   const call = open();
   await park(call, 1);
   call.withdraw(1);
-  assert.equal(calls.claim(call.id, 1, 'same'), call);
+  assert.equal(calls.claim(ticket(call.id, 1), 'same'), call);
 });
 
 test('beyond `max` a call is not parked: it ends with 503, and is cancelled at the server', async (t) => {

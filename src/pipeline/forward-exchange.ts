@@ -1,0 +1,199 @@
+// Hands an exchange to the replica where what it needs lives, and repeats what that replica answers on the client's own
+// reply. There is one hop at most: what was handed over is not handed on.
+import type { CallOutput } from '../bridge/call-output.ts';
+import { GatewayError } from '../errors.ts';
+import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
+import { forwardedHeaders } from '../replicas/forwarded-headers.ts';
+import {
+  type ForwardedExchange,
+  type ForwardedRecord,
+  type Replicas,
+  ReplicaUnreachable,
+  type ReplyFrame,
+} from '../replicas/replicas.ts';
+import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
+import type { Exchange } from './exchange.ts';
+import type { GatewayContext } from './gateway-context.ts';
+
+/** Where an answer is repeated. The exchange's own reply is one. */
+export interface RepeatedReply {
+  setHeader(name: string, value: string): void;
+  openStream(primingEventId?: string): void;
+  send(message: StreamMessage, eventId?: string): Promise<void> | undefined;
+  respond(idText: string, outcome: JsonRpcOutcome, options?: { status?: number; eventId?: string }): void;
+  accept(status?: 202 | 204): void;
+  end(): void;
+}
+
+export interface Forward {
+  /** The id of the replica. */
+  readonly to: string;
+  readonly kind: 'permitted' | 'undecided';
+  /** Ends it over there too; the end of this gateway does in any case. */
+  readonly signal?: AbortSignal;
+  /** What is sent in place of what the client sent. */
+  readonly instead?: Partial<Pick<ForwardedExchange, 'view' | 'headers' | 'body'>>;
+  /** In place of the exchange's own. */
+  readonly reply?: RepeatedReply;
+  /**
+   * The client may leave, and what it asked for goes on, as the calls of sessions do: the other replica is told, and
+   * the end is waited for, which belongs on record.
+   */
+  readonly outlivesClient?: boolean;
+}
+
+type LastFrame = Extract<
+  ReplyFrame,
+  { respond: unknown } | { fail: unknown } | { accept: unknown } | { end: unknown }
+>;
+
+const NO_BODY = Buffer.alloc(0);
+const LEFT_TIMEOUT_MS = 5_000;
+
+/**
+ * Resolves when the answer has been repeated to its end, and the record knows what came of it.
+ *
+ * @throws ReplicaUnreachable where nothing was done over there
+ * @throws GatewayError as the other replica failed, or was lost; or the signal's reason
+ */
+export async function forwardExchange(
+  { replicas, ending }: GatewayContext,
+  exchange: Exchange,
+  forward: Forward,
+): Promise<void> {
+  if (replicas === undefined || exchange.forwarded !== undefined) throw new Error('nothing may be handed on');
+  const sent = messageOf(exchange, forward);
+  const cut = new AbortController();
+  const signal = AbortSignal.any([
+    ending,
+    cut.signal,
+    ...(forward.signal === undefined ? [] : [forward.signal]),
+  ]);
+  const frames = await replicas.forward(forward.to, sent, signal);
+  const reply = forward.reply ?? exchange.reply;
+  const stopTelling = forward.outlivesClient
+    ? tellWhenLeft(exchange.clientGone, () => tellLeft(replicas, forward.to, sent, cut))
+    : undefined;
+  // The record comes last, and has to be there when the answer ends: then it is written.
+  let last: LastFrame | undefined;
+  let resumable = false;
+  try {
+    for await (const frame of frames) {
+      if ('record' in frame) noteRecord(exchange.record, frame.record);
+      else if (isLast(frame)) last = frame;
+      else await repeat(reply, frame);
+      resumable ||= hasEventId(frame);
+    }
+  } catch (thrown) {
+    // What came last is all that matters to the client.
+    if (last === undefined && !signal.aborted) throw thrown;
+    if (last === undefined && signal.reason !== ending.reason) throw signal.reason;
+  } finally {
+    stopTelling?.();
+  }
+  if (last !== undefined) return finish(reply, last);
+  if (!ending.aborted) throw new GatewayError('server-unavailable', { reason: 'replica-lost' });
+  // Its client comes back for the rest by another way; others have to be told.
+  if (!forward.outlivesClient || !resumable) throw new GatewayError('draining');
+  exchange.record.outcome = 'draining';
+  reply.end();
+}
+
+/**
+ * The same, for what can be done here as well.
+ *
+ * @returns false where nobody could be asked
+ */
+export async function tryForward(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  forward: Forward,
+): Promise<boolean> {
+  try {
+    await forwardExchange(gateway, exchange, forward);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof ReplicaUnreachable) return false;
+    throw thrown;
+  }
+}
+
+/** Repeats an answer on the output of a call, which has no say in statuses and headers. */
+export function repeatedOn(output: CallOutput, openStream: () => void): RepeatedReply {
+  return {
+    setHeader() {},
+    openStream,
+    send: (message) => output.send(message),
+    respond: (idText, outcome, { status = 200 } = {}) => output.respond(idText, outcome, status),
+    accept: () => output.end(),
+    end: () => output.end(),
+  };
+}
+
+function messageOf(exchange: Exchange, { kind, instead }: Forward): ForwardedExchange {
+  const { id, httpMethod, view, headers, principal, arrival, body } = exchange;
+  return {
+    kind,
+    id,
+    httpMethod,
+    view,
+    headers: forwardedHeaders(headers),
+    principal,
+    address: arrival.address,
+    body,
+    ...instead,
+  };
+}
+
+function isLast(frame: ReplyFrame): frame is LastFrame {
+  return 'respond' in frame || 'fail' in frame || 'accept' in frame || 'end' in frame;
+}
+
+function hasEventId(frame: ReplyFrame): boolean {
+  if ('open' in frame) return frame.open.primingEventId !== undefined;
+  return 'send' in frame && frame.send.eventId !== undefined;
+}
+
+function repeat(reply: RepeatedReply, frame: ReplyFrame): Promise<void> | undefined {
+  if ('header' in frame) reply.setHeader(...frame.header);
+  else if ('open' in frame) reply.openStream(frame.open.primingEventId);
+  else if ('send' in frame) return reply.send(frame.send.message, frame.send.eventId);
+  return undefined;
+}
+
+/** @throws GatewayError as the other replica failed */
+function finish(reply: RepeatedReply, frame: LastFrame): void {
+  if ('fail' in frame) throw new GatewayError(frame.fail.code, frame.fail.details);
+  if ('accept' in frame) reply.accept(frame.accept);
+  else if ('end' in frame) reply.end();
+  else {
+    const { idText, outcome, status, eventId } = frame.respond;
+    reply.respond(idText, outcome, {
+      ...(status === undefined ? {} : { status }),
+      ...(eventId === undefined ? {} : { eventId }),
+    });
+  }
+}
+
+function noteRecord(record: ExchangeRecord, learned: ForwardedRecord): void {
+  Object.assign(
+    record,
+    Object.fromEntries(Object.entries(learned).filter(([, value]) => value !== undefined)),
+  );
+}
+
+function tellWhenLeft(clientGone: AbortSignal, tell: () => void): () => void {
+  if (clientGone.aborted) tell();
+  else clientGone.addEventListener('abort', tell, { once: true });
+  return () => clientGone.removeEventListener('abort', tell);
+}
+
+/** Where that cannot be told, the connection that ends says it. */
+function tellLeft(replicas: Replicas, to: string, sent: ForwardedExchange, cut: AbortController): void {
+  const left: ForwardedExchange = { ...sent, kind: 'left', body: NO_BODY };
+  const telling = async () => {
+    const answer = await replicas.forward(to, left, AbortSignal.timeout(LEFT_TIMEOUT_MS));
+    for await (const frame of answer) if ('fail' in frame) throw new GatewayError(frame.fail.code);
+  };
+  telling().catch((thrown: unknown) => cut.abort(thrown));
+}

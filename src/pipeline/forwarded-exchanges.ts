@@ -1,0 +1,35 @@
+// Exchanges that other replicas have handed over because what they need lives here: each goes down the line once more,
+// without what has been done where its client is.
+import type { Exchange } from './exchange.ts';
+
+export class ForwardedExchanges {
+  /** By the replica and exchange that they came from: how to say that the client is gone. */
+  readonly #running = new Map<string, AbortController>();
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** @param handle takes it down the line */
+  async run(exchange: Exchange, handle: (exchange: Exchange) => Promise<void>): Promise<void> {
+    const { forwarded, id, reply } = exchange;
+    const key = JSON.stringify([forwarded?.replica, id]);
+    if (forwarded?.kind === 'left') {
+      this.#running.get(key)?.abort();
+      return reply.accept();
+    }
+    const left = new AbortController();
+    this.#running.set(key, left);
+    try {
+      await handle(withClientGone(exchange, AbortSignal.any([exchange.clientGone, left.signal])));
+    } finally {
+      if (this.#running.get(key) === left) this.#running.delete(key);
+    }
+    // Nobody reads it any more, but its record is waited for.
+    if (left.signal.aborted) reply.end();
+  }
+}
+
+function withClientGone(exchange: Exchange, clientGone: AbortSignal): Exchange {
+  return Object.create(exchange, { clientGone: { value: clientGone } });
+}
