@@ -34,13 +34,13 @@ export interface EnvelopeRoute {
 }
 
 export function sealEnvelope(sent: ForwardedExchange, { from, to, key, now }: EnvelopeRoute): SealedEnvelope {
-  const { body, kind, id, httpMethod, view, headers, principal, address } = sent;
+  const { body, kind, id, httpMethod, view, headers, principal, address, credentials } = sent;
   const nonce = randomBytes(NONCE_BYTES).toString('base64url');
   const digest = digestOf(body);
   const line = Buffer.from(
     writeJson({
       ...{ v: VERSION, from, to, at: now, nonce, digest },
-      ...{ kind, id, httpMethod, view, headers, principal, address },
+      ...{ kind, id, httpMethod, view, headers, principal, address, credentials },
     }),
   );
   return { line, nonce, signature: macOf(key, line) };
@@ -96,17 +96,19 @@ function digestOf(body: Buffer): string {
 function readEnvelope(line: Buffer): (OpenedEnvelope & { to: string; at: number }) | undefined {
   const value = parse(line);
   if (!isJsonObject(value) || value.v !== VERSION) return undefined;
-  const { from, to, at, nonce, digest, kind, id, httpMethod, view, headers, principal, address } = value;
+  const { from, to, at, nonce, digest, kind, id, httpMethod, view } = value;
+  const { headers, principal, address, credentials } = value;
   if (typeof from !== 'string' || typeof to !== 'string' || typeof nonce !== 'string') return undefined;
   if (typeof at !== 'number' || typeof digest !== 'string' || typeof id !== 'string') return undefined;
-  if (kind !== 'permitted' && kind !== 'undecided') return undefined;
+  if (kind !== 'permitted' && kind !== 'undecided' && kind !== 'left') return undefined;
   if (httpMethod !== 'POST' && httpMethod !== 'GET' && httpMethod !== 'DELETE') return undefined;
   if (!isOptionalText(view) || !isOptionalText(address) || !areHeaders(headers)) return undefined;
+  if (!isOptionalText(credentials)) return undefined;
   const whose = readPrincipal(principal);
   if (whose === undefined) return undefined;
   return {
     ...{ from, to, at, nonce, digest },
-    exchange: { kind, id, httpMethod, view, headers, principal: whose, address },
+    exchange: { kind, id, httpMethod, view, headers, principal: whose, address, credentials },
   };
 }
 
