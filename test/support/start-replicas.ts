@@ -1,0 +1,78 @@
+// Several gateways in the test's own process behind a balancer, with one Redis, as one service runs in the field. To a
+// test they are what one gateway is; it may also reach each by itself, and end it.
+import { randomUUID } from 'node:crypto';
+import type { GatewayConfig } from '../../src/config/config.ts';
+import { startMergedAdmin } from './merged-admin.ts';
+import { type RoundRobinProxy, startRoundRobinProxy } from './round-robin-proxy.ts';
+import { type RunningGateway, runGateways, type Seat, type StartOptions } from './running-gateways.ts';
+import { type StartedGateway, startedGateway } from './started-gateway.ts';
+
+export interface ReplicasOptions extends StartOptions {
+  readonly count: number;
+  /** By default the one of PORTICO_TEST_REDIS_URL, with keys of these replicas alone. */
+  readonly redis?: GatewayConfig['redis'];
+}
+
+export interface StartedReplicas extends StartedGateway {
+  readonly balancer: RoundRobinProxy;
+  readonly replicas: readonly RunningGateway[];
+}
+
+/** A secret of 32 characters and more that no test's own config has. */
+export const REPLICA_SECRET = 'secret-of-all-replicas-of-a-test-0123456789';
+
+/** What PORTICO_TEST_REPLICAS says; 0 for one gateway without a balancer. */
+export function replicasWanted(): number {
+  return Number(process.env.PORTICO_TEST_REPLICAS ?? 0);
+}
+
+export async function startReplicas({
+  count,
+  redis = redisOfTheRun(),
+  ...options
+}: ReplicasOptions): Promise<StartedReplicas> {
+  const seats = await Promise.all(Array.from({ length: count }, () => replicaSeat(redis)));
+  const secrets = [...(options.secrets ?? []), REPLICA_SECRET];
+  const running = await runGateways({ ...options, secrets }, seats);
+  const ports = running.members.map(({ url }) => Number(new URL(url).port));
+  const balancer = await startRoundRobinProxy({ ports, port: options.gateway?.listen?.port ?? 0 });
+  const admin = await startMergedAdmin(running.members.map(({ adminUrl }) => adminUrl));
+
+  async function end(): Promise<void> {
+    try {
+      await running.close();
+    } finally {
+      await balancer.close();
+      await admin.close();
+    }
+  }
+  let ending: Promise<void> | undefined;
+  const close = () => {
+    ending ??= end();
+    return ending;
+  };
+  const url = new URL(running.members[0]?.url ?? '');
+  url.port = String(balancer.port);
+  const base = url.href.replace(/\/$/, '');
+  return {
+    ...startedGateway(running, { url: base, adminUrl: admin.url, close }),
+    balancer,
+    replicas: running.members,
+  };
+}
+
+/** Another replica of the same service. */
+async function replicaSeat(redis: GatewayConfig['redis']): Promise<Seat> {
+  return (config) => ({
+    ...config,
+    listen: { ...config.listen, port: 0 },
+    admin: config.admin && { ...config.admin, port: 0 },
+    redis: config.redis ?? redis,
+  });
+}
+
+function redisOfTheRun(): GatewayConfig['redis'] {
+  const url = process.env.PORTICO_TEST_REDIS_URL;
+  if (url === undefined) throw new Error('PORTICO_TEST_REDIS_URL is not set: `npm run test:replicas` does');
+  return { url, keyPrefix: `portico-test ${randomUUID()}:`, timeoutMs: 2_000 };
+}
