@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { descendantsOf, processesIn, stillAlive } from './process-tree.ts';
+import { startReplicaProcesses } from './replica-processes.ts';
+import { replicasWanted } from './replicas-wanted.ts';
 
 export interface GatewayOptions {
   /** The file's content: YAML as a string, anything else as JSON. Both listeners get a free port unless it says more. */
@@ -50,7 +52,15 @@ const STOP_TIMEOUT_MS = 30_000;
 const PUBLIC_ADDRESS = /https?:\/\/[^\s"]+\/mcp(?=["\s]|$)/m;
 const ADMIN_ADDRESS = /admin\D*?(?<url>https?:\/\/[^\s"/]+)/i;
 
-export async function startGateway({
+/** Where PORTICO_TEST_REPLICAS says how many, as many replicas behind a load balancer; the pid is the first one's. */
+export async function startGateway(options: GatewayOptions): Promise<GatewayProcess> {
+  const count = replicasWanted();
+  return count === 0
+    ? startOneGateway(options)
+    : startReplicaProcesses({ ...options, count, start: startOneGateway });
+}
+
+export async function startOneGateway({
   config,
   files = {},
   env = {},

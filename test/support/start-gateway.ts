@@ -1,8 +1,9 @@
 // A gateway in the test's own process, on free ports, made of plain config objects. Where PORTICO_TEST_REPLICAS says
 // how many, it is as many replicas behind a load balancer: what holds for one gateway has to hold for them.
 import type { LogLine } from './gateway-logs.ts';
+import { replicasWanted } from './replicas-wanted.ts';
 import { runGateways, type StartOptions } from './running-gateways.ts';
-import { replicasWanted, startReplicas } from './start-replicas.ts';
+import { startReplicas } from './start-replicas.ts';
 import { type StartedGateway, startedGateway } from './started-gateway.ts';
 
 export type { LogLine, StartedGateway, StartOptions };

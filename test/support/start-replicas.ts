@@ -1,8 +1,8 @@
 // Several gateways in the test's own process behind a balancer, with one Redis, as one service runs in the field. To a
 // test they are what one gateway is; it may also reach each by itself, and end it.
-import { randomUUID } from 'node:crypto';
 import type { GatewayConfig } from '../../src/config/config.ts';
 import { startMergedAdmin } from './merged-admin.ts';
+import { REPLICA_SECRET, redisOfTheRun } from './replicas-wanted.ts';
 import { type RoundRobinProxy, startRoundRobinProxy } from './round-robin-proxy.ts';
 import { type RunningGateway, runGateways, type Seat, type StartOptions } from './running-gateways.ts';
 import { type StartedGateway, startedGateway } from './started-gateway.ts';
@@ -18,17 +18,9 @@ export interface StartedReplicas extends StartedGateway {
   readonly replicas: readonly RunningGateway[];
 }
 
-/** A secret of 32 characters and more that no test's own config has. */
-export const REPLICA_SECRET = 'secret-of-all-replicas-of-a-test-0123456789';
-
-/** What PORTICO_TEST_REPLICAS says; 0 for one gateway without a balancer. */
-export function replicasWanted(): number {
-  return Number(process.env.PORTICO_TEST_REPLICAS ?? 0);
-}
-
 export async function startReplicas({
   count,
-  redis = redisOfTheRun(),
+  redis = { ...redisOfTheRun(), timeoutMs: 2_000 },
   ...options
 }: ReplicasOptions): Promise<StartedReplicas> {
   const seats = await Promise.all(Array.from({ length: count }, () => replicaSeat(redis)));
@@ -69,10 +61,4 @@ async function replicaSeat(redis: GatewayConfig['redis']): Promise<Seat> {
     admin: config.admin && { ...config.admin, port: 0 },
     redis: config.redis ?? redis,
   });
-}
-
-function redisOfTheRun(): GatewayConfig['redis'] {
-  const url = process.env.PORTICO_TEST_REDIS_URL;
-  if (url === undefined) throw new Error('PORTICO_TEST_REDIS_URL is not set: `npm run test:replicas` does');
-  return { url, keyPrefix: `portico-test ${randomUUID()}:`, timeoutMs: 2_000 };
 }
