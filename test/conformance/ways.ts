@@ -1,7 +1,9 @@
 // The ways from the suite to the everything-server: direct, or through Portico to a server of one era over one
 // transport. Each run has processes of its own, as scenarios change the server's lists.
 import { fileURLToPath } from 'node:url';
-import { startGateway } from '../support/gateway-process.ts';
+import { type GatewayProcess, startGateway, startOneGateway } from '../support/gateway-process.ts';
+import { startRedis } from '../support/redis.ts';
+import { startReplicaProcesses } from '../support/replica-processes.ts';
 import { startHttpServer, stdioCommand } from '../support/sdk-server-process.ts';
 import { startRevisionShim } from './revision-shim.ts';
 import type { Revision } from './revisions.ts';
@@ -17,17 +19,24 @@ export interface Way {
   readonly over: 'http' | 'stdio';
   /** On the view of several servers, with one besides it that npm has. */
   readonly amongOthers?: true;
+  /** Through a balancer that takes a new connection for each request. */
+  readonly replicas?: number;
 }
 
 const ALONE: readonly Way[] = (['legacy', 'modern'] as const).flatMap((served) =>
   (['http', 'stdio'] as const).map((over) => ({ name: `${served} ${over}`, served, over })),
 );
 const NOT_ALONE: Way = { name: 'modern http, not alone', served: 'modern', over: 'http', amongOthers: true };
-/** A view of several servers differs in ways that the newest of each era show; more would only take time. */
-const TRIED_NOT_ALONE = ['2025-11-25', '2026-07-28'];
+const REPLICATED: readonly Way[] = ALONE.map((way) => ({
+  ...way,
+  name: `${way.name}, 2 replicas`,
+  replicas: 2,
+}));
+/** In these the newest of each era show all that differs; more would only take time. */
+const TRIED_IN_ALL_WAYS = ['2025-11-25', '2026-07-28'];
 
 export function waysOf({ name }: Revision): readonly Way[] {
-  return TRIED_NOT_ALONE.includes(name) ? [...ALONE, NOT_ALONE] : ALONE;
+  return TRIED_IN_ALL_WAYS.includes(name) ? [...ALONE, NOT_ALONE, ...REPLICATED] : ALONE;
 }
 
 /** Calls `use` with the URL of the everything-server itself, which serves both eras. */
@@ -39,7 +48,7 @@ export async function directly<T>(revision: Revision, use: (url: string) => Prom
 /** Calls `use` with the URL of a Portico before an everything-server that serves one era. */
 export async function throughPortico<T>(
   revision: Revision,
-  { served, over, amongOthers }: Way,
+  { served, over, amongOthers, replicas }: Way,
   use: (url: string) => Promise<T>,
 ): Promise<T> {
   await using server =
@@ -50,8 +59,18 @@ export async function throughPortico<T>(
   const mcpServers = amongOthers
     ? { everything: { ...everything, prefix: '' }, thinking: { command: process.execPath, args: [THINKING] } }
     : { everything };
-  await using gateway = await startGateway({ config: { mcpServers } });
+  await using redis = replicas === undefined ? undefined : await startRedis();
+  await using gateway = await startPortico(mcpServers, redis && { count: replicas ?? 1, url: redis.url });
   return await atRevision(revision, gateway.url, use);
+}
+
+function startPortico(
+  mcpServers: Readonly<Record<string, unknown>>,
+  replicas: { readonly count: number; readonly url: string } | undefined,
+): Promise<GatewayProcess> {
+  if (replicas === undefined) return startGateway({ config: { mcpServers } });
+  const { count, url } = replicas;
+  return startReplicaProcesses({ config: { mcpServers }, count, redis: { url }, start: startOneGateway });
 }
 
 async function atRevision<T>(revision: Revision, url: string, use: (url: string) => Promise<T>): Promise<T> {

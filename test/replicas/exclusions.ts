@@ -9,4 +9,9 @@ export interface Exclusion {
   readonly reason: string;
 }
 
-export const EXCLUSIONS: readonly Exclusion[] = [];
+export const EXCLUSIONS: readonly Exclusion[] = [
+  {
+    file: 'test/e2e/reload.test.ts',
+    reason: 'It writes the file of one process anew; each replica has a file of its own.',
+  },
+];

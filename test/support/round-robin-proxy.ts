@@ -37,7 +37,7 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 const HOP_BY_HOP: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 
 export async function startRoundRobinProxy(options: ProxyOptions): Promise<RoundRobinProxy> {
-  const { ports, port = 0, connectTimeoutMs = 1_000 } = options;
+  const { ports, port = 0, connectTimeoutMs = 20_000 } = options;
   const replicas: Mutable<ProxiedReplica>[] = ports.map((each) => ({
     ...{ port: each, taken: 0, refused: 0, isIn: true },
   }));
