@@ -214,7 +214,7 @@ const hostingKeys = {
   warm: integer({
     description:
       'Processes kept started for people or sessions to come, where they do not share one. Each counts against ' +
-      '`maxLinks`, and gives way when there is no place left.',
+      '`maxLinks`, and gives way when there is no place left. Refused where `env` names the caller.',
     default: 0,
     minimum: 0,
   }),

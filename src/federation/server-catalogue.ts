@@ -4,6 +4,7 @@
 import { GatewayError } from '../errors.ts';
 import { isJsonObject, type JsonObject, writeJson } from '../protocol/json-text.ts';
 import { readParamHeaders } from '../protocol/param-headers.ts';
+import type { ListCut } from '../servers/list-findings.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import { withinTime } from '../servers/within-time.ts';
@@ -217,7 +218,10 @@ async function readListing(
   let cursor: string | undefined;
   let ttlMs: number | undefined;
   let characters = 0;
-  const listing = () => ({ table, entries: [...table.values()], ttlMs });
+  const listing = (cut?: ListCut) => {
+    link.findings?.noteRead(kind, { entries: table.size, cut });
+    return { table, entries: [...table.values()], ttlMs };
+  };
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const result = await readPage(link, kind, cursor, { signal, clientCapabilities });
     const entries = result[member];
@@ -228,13 +232,15 @@ async function readListing(
       if (typeof known === 'string') table.set(known, entry);
     }
     // An empty string is a cursor like any other (2026-07-28, server/utilities/pagination).
-    if (typeof result.nextCursor !== 'string' || seen.has(result.nextCursor)) return listing();
+    if (typeof result.nextCursor !== 'string') return listing();
+    if (seen.has(result.nextCursor)) return listing('cursor-repeated');
     characters += writeJson(entries ?? null).length;
-    if (characters >= maxCharacters || performance.now() - startedAt >= MAX_READING_MS) return listing();
+    if (characters >= maxCharacters) return listing('too-large');
+    if (performance.now() - startedAt >= MAX_READING_MS) return listing('too-slow');
     cursor = result.nextCursor;
     seen.add(cursor);
   }
-  return listing();
+  return listing('too-many-pages');
 }
 
 /**
@@ -245,7 +251,7 @@ export function isUsable(link: ServerLink, tool: JsonObject): boolean {
   if (link.transport.kind !== 'http' || link.peer.era === 'legacy') return true;
   const declared = readParamHeaders(tool.inputSchema);
   if (!('invalid' in declared)) return true;
-  link.reportUnusableTool(String(tool.name), declared.invalid);
+  link.findings?.noteUnusableTool(String(tool.name), declared.invalid);
   return false;
 }
 

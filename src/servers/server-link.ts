@@ -9,6 +9,7 @@ import { type CallDeadline, type DeadlineLimits, startDeadline } from './call-de
 import type { Caller } from './credentials/caller.ts';
 import { isRefusalByStatus, raisesDoubt } from './era-doubt.ts';
 import { describe } from './handshake.ts';
+import type { ListFindings } from './list-findings.ts';
 import type { ClientIdentity, Peer } from './peer.ts';
 import type { ServerMessage, ServerTransport, TransportEvents } from './transport.ts';
 
@@ -80,8 +81,8 @@ export interface ServerLinkOptions {
   /** Unsolicited messages other than `ping`; without it, a server's requests are refused at once. */
   onUnsolicited?(message: ServerMessage, link: ServerLink): void;
   onClosed(link: ServerLink, reason: string): void;
-  /** A tool that cannot be called by the rules, and why. */
-  onUnusableTool?(name: string, problem: string): void;
+  /** Where to note what is wrong with what it lists. */
+  readonly findings?: ListFindings;
   /** The server answered as one of the other era might. */
   onDoubt?(link: ServerLink): void;
 }
@@ -89,6 +90,7 @@ export interface ServerLinkOptions {
 export class ServerLink {
   readonly peer: Peer;
   readonly transport: ServerTransport;
+  readonly findings: ListFindings | undefined;
   readonly openedAt = performance.now();
   /** When the last call ended; meaningful while nothing is in flight. */
   idleSince = performance.now();
@@ -103,7 +105,6 @@ export class ServerLink {
   closing = false;
   readonly #identity: ClientIdentity;
   readonly #limits: DeadlineLimits;
-  readonly #onUnusableTool: ServerLinkOptions['onUnusableTool'];
   readonly #onDoubt: ServerLinkOptions['onDoubt'];
   /** What the server says of itself to whom, by what they declare. */
   readonly #peers = new Map<string, Promise<Peer>>();
@@ -111,9 +112,9 @@ export class ServerLink {
   constructor(options: ServerLinkOptions) {
     this.peer = options.peer;
     this.transport = options.transport;
+    this.findings = options.findings;
     this.#identity = options.identity;
     this.#limits = options.limits;
-    this.#onUnusableTool = options.onUnusableTool;
     this.#onDoubt = options.onDoubt;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.closed = promise;
@@ -129,11 +130,6 @@ export class ServerLink {
   /** Nothing of it is in use. */
   get idle(): boolean {
     return this.inFlight === 0 && this.streams === 0;
-  }
-
-  /** Tells the operator of a tool that callers do not get to see, since it could not be called by the rules. */
-  reportUnusableTool(name: string, problem: string): void {
-    this.#onUnusableTool?.(name, problem);
   }
 
   get open(): boolean {

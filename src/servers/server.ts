@@ -10,6 +10,7 @@ import { Connector, type ConnectorOptions, type LinkTerms } from './connector.ts
 import { type Caller, isPersonal } from './credentials/caller.ts';
 import { answerFixedRoots } from './fixed-roots.ts';
 import { type LinkHold, LinkPool, type LinkState } from './link-pool.ts';
+import { ListFindings } from './list-findings.ts';
 import { watchLists } from './list-watch.ts';
 import type { Peer } from './peer.ts';
 import { probeEra } from './probe-era.ts';
@@ -23,7 +24,6 @@ import type { ServerMessage } from './transport.ts';
 import { WarmLinks } from './warm-links.ts';
 
 const CATALOGUE_KEY = 'catalogue';
-const MAX_UNUSABLE_TOOLS = 500;
 const REOPEN_AFTER_MS = 250;
 const ASK_AGAIN_AFTER_MS = 10_000;
 
@@ -58,8 +58,7 @@ export class Server {
   #lastError: string | undefined;
   /** Why the last start failed, if it was for a credential. */
   #refusal: GatewayError | undefined;
-  /** Tools that callers do not get to see, and why; told once each. */
-  readonly #unusableTools = new Map<string, string>();
+  readonly #findings: ListFindings;
   /** Of the link that list changes are heard on: how soon it is opened again, whatever ended it. */
   readonly #reopenBackoff = new StartBackoff();
   #reopening = false;
@@ -72,6 +71,7 @@ export class Server {
     this.stats = new ServerStats(options.usages);
     this.#connector = new Connector({ ...options, stats: this.stats });
     this.#logger = options.logger.child({ server: options.config.slug });
+    this.#findings = new ListFindings(this.#logger);
     const { type, maxLinks, idleTimeoutMs } = options.config;
     const processes = { places: options.places, max: maxLinks };
     this.#pool = new LinkPool({ idleTimeoutMs, ...(type === 'stdio' ? { processes } : {}) });
@@ -193,7 +193,7 @@ export class Server {
       lastHandshakeMs: this.stats.lastHandshakeMs ?? null,
       failures: this.#backoff.failures,
       lastError: this.#lastError ?? null,
-      unusableTools: Object.fromEntries(this.#unusableTools),
+      ...this.#findings.status(),
       ...(this.config.type === 'stdio' ? { processes: this.#processStatus() } : {}),
     };
   }
@@ -271,7 +271,7 @@ export class Server {
         limits: this.config,
         ...(request.onUnsolicited === undefined ? {} : { onUnsolicited: request.onUnsolicited }),
         onClosed: (link, reason) => this.#linkEnded(link, reason, backoff),
-        onUnusableTool: (name, problem) => this.#noteUnusableTool(name, problem),
+        findings: this.#findings,
         ...(this.config.type === 'http' ? { onDoubt: (link: ServerLink) => void this.#askAgain(link) } : {}),
       });
     } catch (thrown) {
@@ -342,12 +342,6 @@ export class Server {
       break;
     }
     this.#reopening = false;
-  }
-
-  #noteUnusableTool(name: string, problem: string): void {
-    if (this.#unusableTools.get(name) === problem || this.#unusableTools.size >= MAX_UNUSABLE_TOOLS) return;
-    this.#unusableTools.set(name, problem);
-    this.#logger.warn({ tool: name, problem }, 'a tool is left out: it could not be called by the rules');
   }
 
   #receiveShared(message: ServerMessage, link: ServerLink, person?: string): void {

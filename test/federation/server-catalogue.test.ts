@@ -13,12 +13,18 @@ const never = () => new AbortController().signal;
 async function catalogueOf(t: TestContext, era: 'modern' | 'legacy' = 'legacy', maxCharacters?: number) {
   const behind = await startFaultyHttpServer({ era, persona: { toolPages: { '': { items: [tool('a')] } } } });
   t.after(() => behind.close());
-  const { server } = openServer(t, httpServerConfig(behind.url));
+  const { server, logs } = openServer(t, httpServerConfig(behind.url));
   const link = await server.catalogueLink();
   const catalogue = new ServerCatalogue(maxCharacters);
   catalogue.follow(server);
   const lists = () => behind.requests('tools/list').length;
-  return { behind, link, catalogue, lists };
+  /** Of the log lines, those on lists that were cut. */
+  const cuts = () =>
+    logs
+      .map((line) => JSON.parse(line) as { msg: string; list: string; reason: string; entries: number })
+      .filter(({ msg }) => msg.startsWith('a list is cut'))
+      .map(({ list, reason, entries }) => [list, reason, entries]);
+  return { behind, server, link, catalogue, lists, cuts };
 }
 
 test('a server is listed once, however many look up', async (t) => {
@@ -81,7 +87,7 @@ test('F31: a server that has none of a kind has none of it', async (t) => {
 });
 
 test('F27: pages are followed to the end, an empty cursor and an empty page among them; a circle ends', async (t) => {
-  const { behind, catalogue, link, lists } = await catalogueOf(t, 'modern');
+  const { behind, catalogue, link, lists, cuts } = await catalogueOf(t, 'modern');
   const toolPages = {
     '': { items: [], nextCursor: 'x' },
     x: { items: [tool('c'), { no: 'name' }, tool('c')], nextCursor: 'y' },
@@ -91,10 +97,11 @@ test('F27: pages are followed to the end, an empty cursor and an empty page amon
   assert.ok(await catalogue.find(link, 'tools', 'd', { signal: never() }));
   assert.ok(await catalogue.find(link, 'tools', 'c', { signal: never() }));
   assert.equal(lists(), 3, 'the third leads back');
+  assert.deepEqual(cuts(), [['tools', 'cursor-repeated', 2]]);
 });
 
-test('F27: a server that pages without end is read up to a size', async (t) => {
-  const { behind, catalogue, link, lists } = await catalogueOf(t, 'modern', 20_000);
+test('F27: a server that pages without end is read up to a size, and the operator hears of it once', async (t) => {
+  const { behind, server, catalogue, link, lists, cuts } = await catalogueOf(t, 'modern', 20_000);
   const page = (name: string) => ({
     items: [{ ...tool(`t${name}`), description: 'x'.repeat(4_000) }],
     nextCursor: String(Number(name) + 1),
@@ -104,4 +111,12 @@ test('F27: a server that pages without end is read up to a size', async (t) => {
   assert.ok(await catalogue.find(link, 'tools', 't4', { signal: never() }));
   assert.equal(await catalogue.find(link, 'tools', 't5', { signal: never() }), undefined);
   assert.equal(lists(), 5);
+  catalogue.invalidate(link, 'tools');
+  await catalogue.list(link, 'tools', {});
+  assert.deepEqual(cuts(), [['tools', 'too-large', 5]]);
+  assert.deepEqual(server.status().cutLists, { tools: 'too-large' });
+  behind.persona = { ...behind.persona, toolPages: { '': { items: [tool('a')] } } };
+  catalogue.invalidate(link, 'tools');
+  await catalogue.list(link, 'tools', {});
+  assert.deepEqual(server.status().cutLists, {});
 });
