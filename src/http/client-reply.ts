@@ -6,24 +6,19 @@ import type { ClientReply } from '../pipeline/exchange.ts';
 import type { Era } from '../protocol/era.ts';
 import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
 import { writeJson } from '../protocol/json-text.ts';
-import type { BufferHold } from '../state/buffer-budget.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Accepted } from './accept-header.ts';
 import { type ChallengeFor, errorMessage, errorResponse, type FailureContext } from './error-response.ts';
 import { EVENT_STREAM, eventFrame, KEEP_ALIVE_COMMENT, primingFrame } from './event-frame.ts';
 import type { KeepAliveComments } from './keep-alive-comments.ts';
+import { PacedResponse, type PacedResponseOptions } from './paced-response.ts';
 
-export interface HttpReplyOptions {
-  readonly response: ServerResponse;
+export interface HttpReplyOptions extends PacedResponseOptions {
   readonly accepts: Accepted;
   readonly record: ExchangeRecord;
   /** Sent with every answer: name and value in turn. */
   readonly headers: readonly string[];
   readonly keepAlive: KeepAliveComments;
-  /** What the client has not read yet counts here. */
-  readonly hold: BufferHold;
-  readonly maxQueuedBytes: number;
-  readonly stallTimeoutMs: number;
   /** True while the server is ending: this answer is then the last on its connection. */
   isLastAnswer(): boolean;
   /** Called for each failure that is told to the client. */
@@ -38,21 +33,21 @@ export class HttpReply implements ClientReply {
   readonly accepts: Accepted;
   readonly #options: HttpReplyOptions;
   readonly #response: ServerResponse;
+  readonly #pace: PacedResponse;
   readonly #headers: string[];
   #state: 'open' | 'streaming' | 'ended' = 'open';
   #holdTimer: NodeJS.Timeout | undefined;
   #primingEventId: string | undefined;
   #stopComments: (() => void) | undefined;
-  #drained: PromiseWithResolvers<void> | undefined;
 
   constructor(options: HttpReplyOptions) {
     this.accepts = options.accepts;
     this.#options = options;
     this.#response = options.response;
+    this.#pace = new PacedResponse(options, () => this.#abandon());
     this.#headers = [...options.headers];
     this.#response.on('error', () => {});
     this.#response.once('close', () => this.#onClose());
-    this.#response.on('timeout', () => this.#abandon());
   }
 
   get committed(): boolean {
@@ -92,7 +87,9 @@ export class HttpReply implements ClientReply {
 
   send(message: StreamMessage, eventId?: string): Promise<void> | undefined {
     this.openStream();
-    return this.#state === 'streaming' ? this.#write(eventFrame(writeJson(message), eventId)) : undefined;
+    return this.#state === 'streaming'
+      ? this.#pace.write(eventFrame(writeJson(message), eventId))
+      : undefined;
   }
 
   respond(
@@ -172,15 +169,13 @@ export class HttpReply implements ClientReply {
       'Content-Length',
       String(Buffer.byteLength(json)),
     ]);
-    this.#response.end(json);
-    this.#account();
+    this.#pace.end(json);
   }
 
   #endStream(lastFrame: string): void {
     this.#state = 'ended';
     this.#stopComments?.();
-    this.#response.end(lastFrame);
-    this.#account();
+    this.#pace.end(lastFrame);
   }
 
   #writeHead(status: number, headers: readonly string[]): void {
@@ -189,44 +184,17 @@ export class HttpReply implements ClientReply {
     this.#response.writeHead(status, [...this.#headers, ...headers]);
   }
 
-  #write(frame: string): Promise<void> | undefined {
-    if (this.#response.writableLength > this.#options.maxQueuedBytes) return this.#abandon();
-    if (this.#response.write(frame)) return undefined;
-    if (!this.#account()) return this.#abandon();
-    if (this.#drained === undefined) {
-      this.#drained = Promise.withResolvers<void>();
-      this.#response.once('drain', () => this.#onDrain());
-    }
-    return this.#drained.promise;
-  }
-
-  /** Counts what the client has not read yet; false where there is no room for it. */
-  #account(): boolean {
-    const { writableLength, writableHighWaterMark, socket } = this.#response;
-    if (writableLength <= writableHighWaterMark) return true;
-    socket?.setTimeout(this.#options.stallTimeoutMs);
-    return this.#options.hold.resize(writableLength);
-  }
-
   /** The reader is too slow for what it asked: its exchange ends, and nobody else's. */
-  #abandon(): undefined {
+  #abandon(): void {
     this.#options.record.outcome ??= 'no-capacity';
     this.#options.record.reason ??= 'slow_reader';
     this.#response.destroy();
-  }
-
-  #onDrain(): void {
-    this.#response.socket?.setTimeout(0);
-    this.#options.hold.resize(0);
-    this.#drained?.resolve();
-    this.#drained = undefined;
   }
 
   #onClose(): void {
     this.#state = 'ended';
     clearTimeout(this.#holdTimer);
     this.#stopComments?.();
-    this.#options.hold.resize(0);
-    this.#drained?.resolve();
+    this.#pace.closed();
   }
 }

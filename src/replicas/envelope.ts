@@ -102,7 +102,7 @@ function readEnvelope(line: Buffer): (OpenedEnvelope & { to: string; at: number 
   if (typeof at !== 'number' || typeof digest !== 'string' || typeof id !== 'string') return undefined;
   if (kind !== 'permitted' && kind !== 'undecided' && kind !== 'left') return undefined;
   if (httpMethod !== 'POST' && httpMethod !== 'GET' && httpMethod !== 'DELETE') return undefined;
-  if (!isOptionalText(view) || !isOptionalText(address) || !areHeaders(headers)) return undefined;
+  if (!isOptionalText(view) || typeof address !== 'string' || !areHeaders(headers)) return undefined;
   if (!isOptionalText(credentials)) return undefined;
   const whose = readPrincipal(principal);
   if (whose === undefined) return undefined;

@@ -38,8 +38,10 @@ export function macOf(key: Buffer, text: string | Buffer): string {
 
 /** In constant time; false for whatever is no MAC at all. */
 export function isMacOf(key: Buffer, text: string | Buffer, mac: unknown): boolean {
-  if (typeof mac !== 'string') return false;
-  const given = Buffer.from(mac);
-  const right = Buffer.from(macOf(key, text));
-  return given.length === right.length && timingSafeEqual(given, right);
+  return typeof mac === 'string' && isSameMac(mac, macOf(key, text));
+}
+
+export function isSameMac(given: string, right: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(right)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -20,9 +20,9 @@ export interface Replicas {
    * Hands a client's message to another replica.
    *
    * @returns the frames of its answer, in order; leaving the iteration, or aborting, cancels over there. The iteration
-   * throws GatewayError server-unavailable (reason `replica-lost`) where the answer breaks off
+   * throws GatewayError server-unavailable (reason `replica_lost`) where the answer breaks off
    * @throws ReplicaUnreachable where it is certain that nothing was done over there, so that something else may be
-   * @throws GatewayError server-unavailable (reason `replica-lost`) where that is not certain
+   * @throws GatewayError server-unavailable (reason `replica_lost`) where that is not certain
    */
   forward(to: string, sent: ForwardedExchange, signal: AbortSignal): Promise<AsyncIterable<ReplyFrame>>;
   /** Tells all other replicas, if it can: nobody may rely on it. Never throws. */
@@ -56,7 +56,7 @@ export interface ForwardedExchange {
   readonly headers: Readonly<Record<string, string>>;
   readonly principal: Principal;
   /** Where the client's request came from. */
-  readonly address: string | undefined;
+  readonly address: string;
   /** Sealed: what servers are to be shown for the caller that only the caller's token could have got. */
   readonly credentials?: string | undefined;
   readonly body: Buffer;

@@ -1,0 +1,174 @@
+// The answer to an exchange that another replica has handed over: what is said to the reply goes there as frames, in
+// order, and is said there to the client's own. Once that replica is gone every method is a no-op.
+import { GatewayError } from '../errors.ts';
+import type { ClientReply } from '../pipeline/exchange.ts';
+import type { Era } from '../protocol/era.ts';
+import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
+import { writeJson } from '../protocol/json-text.ts';
+import type { ForwardedRecord, ReplyFrame } from '../replicas/replicas.ts';
+import { frameLine, HEARTBEAT, respondLine } from '../replicas/reply-frames.ts';
+import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
+import type { Accepted } from './accept-header.ts';
+import type { KeepAliveComments } from './keep-alive-comments.ts';
+import { PacedResponse, type PacedResponseOptions } from './paced-response.ts';
+
+export interface FramedReplyOptions extends PacedResponseOptions {
+  /** What the client's Accept header allows. */
+  readonly accepts: Accepted;
+  readonly record: ExchangeRecord;
+  /** What shows the other replica, while nothing is said, that this one is there. */
+  readonly heartbeats: KeepAliveComments;
+  /** Called for each failure that is told to the client. */
+  onFailure(error: GatewayError): void;
+  /** Called when the other replica, or the client there, is gone before the answer was complete. */
+  onLeft(): void;
+}
+
+/** Smaller answers fit the socket's own buffer and are not worth counting. */
+const LARGE_ANSWER = 64 * 1024;
+/** `{"jsonrpc":"2.0","id":` and the comma behind the id. */
+const RESPONSE_HEAD_BYTES = 23;
+
+export class FramedReply implements ClientReply {
+  readonly accepts: Accepted;
+  readonly #options: FramedReplyOptions;
+  readonly #pace: PacedResponse;
+  readonly #stopHeartbeat: () => void;
+  readonly #over = Promise.withResolvers<void>();
+  #state: 'open' | 'streaming' | 'ended' = 'open';
+  #holdTimer: NodeJS.Timeout | undefined;
+  #primingEventId: string | undefined;
+
+  /** The head of the response is out, and the proof. */
+  constructor(options: FramedReplyOptions) {
+    const { accepts, response, heartbeats } = options;
+    this.accepts = accepts;
+    this.#options = options;
+    this.#pace = new PacedResponse(options, () => this.#abandon());
+    this.#stopHeartbeat = heartbeats.add(() => {
+      if (!response.writableNeedDrain) response.write(HEARTBEAT);
+    });
+    response.on('error', () => {});
+    response.once('close', () => this.#onClose());
+  }
+
+  get committed(): boolean {
+    return this.#state !== 'open';
+  }
+
+  holdFor(holdMs: number, primingEventId?: string): void {
+    if (this.#state !== 'open' || !this.accepts.events) return;
+    this.#primingEventId = primingEventId;
+    clearTimeout(this.#holdTimer);
+    this.#holdTimer = setTimeout(() => this.openStream(), holdMs);
+  }
+
+  openStream(primingEventId = this.#primingEventId): void {
+    if (this.#state !== 'open' || !this.accepts.events) return;
+    this.#state = 'streaming';
+    clearTimeout(this.#holdTimer);
+    void this.#say({ open: { primingEventId } });
+  }
+
+  setHeader(name: string, value: string): void {
+    if (this.#state === 'open') void this.#say({ header: [name, value] });
+  }
+
+  send(message: StreamMessage, eventId?: string): Promise<void> | undefined {
+    this.openStream();
+    return this.#state === 'streaming' ? this.#say({ send: { message, eventId } }) : undefined;
+  }
+
+  respond(
+    idText: string,
+    outcome: JsonRpcOutcome,
+    { status, eventId }: { status?: number; eventId?: string } = {},
+  ): void {
+    if (this.#state === 'ended') return;
+    const { record, hold } = this.#options;
+    const outcomeJson = writeJson(outcome);
+    if (outcomeJson.length > LARGE_ANSWER && !hold.resize(outcomeJson.length)) {
+      this.fail(new GatewayError('no-capacity', { reason: 'buffers_full' }), idText, record.era ?? 'legacy');
+      return;
+    }
+    record.outcome ??= 'error' in outcome ? 'error' : 'ok';
+    record.isError = 'result' in outcome && outcome.result.isError === true;
+    record.answerBytes =
+      RESPONSE_HEAD_BYTES + Buffer.byteLength(idText) + Buffer.byteLength(outcomeJson) - '{'.length;
+    this.#end(respondLine({ idText, outcomeJson, status, eventId }));
+  }
+
+  fail(error: GatewayError, idText: string | undefined, era: Era): void {
+    const { record, onFailure } = this.#options;
+    onFailure(error);
+    if (this.#state === 'ended') return;
+    record.outcome ??= error.code;
+    record.reason ??= error.details.reason;
+    const { cause: _, ...details } = error.details;
+    this.#end(frameLine({ fail: { code: error.code, details, idText, era } }));
+  }
+
+  accept(status: 202 | 204 = 202): void {
+    if (this.#state !== 'open') return;
+    this.#options.record.outcome ??= 'ok';
+    this.#end(frameLine({ accept: status }));
+  }
+
+  end(): void {
+    if (this.#state === 'ended') return;
+    this.openStream();
+    if (this.#state === 'streaming') this.#end(frameLine({ end: true }));
+    else this.accept();
+  }
+
+  whenClosed(listener: () => void): void {
+    void this.#over.promise.then(listener);
+  }
+
+  /** Once the pipeline is done as well: says what is to be remembered of the exchange, as the last thing of all. */
+  async close(): Promise<void> {
+    await this.#over.promise;
+    const { response, record } = this.#options;
+    if (!response.destroyed) this.#pace.end(frameLine({ record: forwardedRecord(record) }));
+  }
+
+  #say(frame: ReplyFrame): Promise<void> | undefined {
+    return this.#pace.write(frameLine(frame));
+  }
+
+  #end(lastLine: string): void {
+    this.#pace.writeLast(lastLine);
+    this.#settle();
+  }
+
+  #settle(): void {
+    this.#state = 'ended';
+    clearTimeout(this.#holdTimer);
+    this.#over.resolve();
+  }
+
+  /** The client, or the way to it, is too slow for what it asked: its exchange ends, and nobody else's. */
+  #abandon(): void {
+    const { record, response } = this.#options;
+    record.outcome ??= 'no-capacity';
+    record.reason ??= 'slow_reader';
+    response.destroy();
+  }
+
+  #onClose(): void {
+    const isLeft = this.#state !== 'ended';
+    this.#settle();
+    this.#stopHeartbeat();
+    this.#pace.closed();
+    if (isLeft) this.#options.onLeft();
+  }
+}
+
+function forwardedRecord(record: ExchangeRecord): ForwardedRecord {
+  const { outcome, reason, isError, answerBytes, upstreamMs, queueMs } = record;
+  const { server, target, protocolVersion, rule } = record;
+  return {
+    ...{ outcome, reason, isError, answerBytes, upstreamMs, queueMs },
+    ...{ server, target, protocolVersion, rule },
+  };
+}

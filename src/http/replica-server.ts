@@ -1,0 +1,181 @@
+// The listener for other replicas. It takes what they hand over, signed, and says nothing to anybody else. An exchange
+// from there goes down the same line as a client's own; its answer goes back as frames.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { callerOf } from '../access/caller-of.ts';
+import type { ReplicaConfig } from '../config/replica-config.ts';
+import { GatewayError, toGatewayError } from '../errors.ts';
+import type { Exchange, ForwardedFrom } from '../pipeline/exchange.ts';
+import { readTraceContext } from '../protocol/trace-context.ts';
+import { answerProof, CLOCK_TOLERANCE_MS } from '../replicas/envelope.ts';
+import { RecentNonces } from '../replicas/recent-nonces.ts';
+import type { ReplicaKeys } from '../replicas/replica-keys.ts';
+import { frameLine } from '../replicas/reply-frames.ts';
+import type { BufferBudget } from '../state/buffer-budget.ts';
+import { type ExchangeRecord, newRecord } from '../telemetry/exchange-record.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { readAccept } from './accept-header.ts';
+import { answerEarly } from './early-answer.ts';
+import { FramedReply } from './framed-reply.ts';
+import { createHttpListener } from './http-listener.ts';
+import { DEFAULT_HTTP_TIMING, type HttpTiming } from './http-timing.ts';
+import { KeepAliveComments } from './keep-alive-comments.ts';
+import { type HandedOver, type HandOverFault, readHandedOver } from './read-handed-over.ts';
+import type { SignIn } from './sign-in.ts';
+
+export interface ReplicaServerOptions {
+  readonly listen: ReplicaConfig['listen'];
+  /** The id of this replica. */
+  readonly self: string;
+  readonly keys: Pick<ReplicaKeys, 'envelope' | 'answer'>;
+  readonly logger: Logger;
+  readonly budget: BufferBudget;
+  /** Of what holds now. */
+  bodyLimitBytes(): number;
+  /** What callers sign in with, as of now: it ends their streams. */
+  signIn(): Pick<SignIn, 'watch'> | undefined;
+  handleExchange(exchange: Exchange): Promise<void>;
+  /** Once for each exchange, when its answer is complete or nobody waits for it any more. */
+  onSettled(record: ExchangeRecord, forwarded: ForwardedFrom): void;
+  /** Once for each request that was not taken. */
+  onRefused(fault: HandOverFault): void;
+  readonly timing?: Partial<HttpTiming>;
+}
+
+export interface ReplicaServer {
+  /** @returns the URLs it listens on */
+  listen(): Promise<readonly string[]>;
+  /** Takes nothing more, ends what is open, gives last bytes a moment. Idempotent. */
+  close(): Promise<void>;
+  /** Exchanges whose answer is not complete yet. */
+  readonly openReplies: number;
+}
+
+const REFUSED = '{"error":"This listener is for other replicas of the gateway"}';
+const NOT_NOW = '{"error":"Not now"}';
+
+export function createReplicaServer(options: ReplicaServerOptions): ReplicaServer {
+  const { listen, self, keys, budget, logger } = options;
+  const timing = { ...DEFAULT_HTTP_TIMING, ...options.timing };
+  // Of three in a row two may be lost (DEFAULT_REPLICA_TIMING).
+  const heartbeats = new KeepAliveComments(timing.keepAliveCommentMs);
+  const nonces = new RecentNonces({ toleranceMs: CLOCK_TOLERANCE_MS });
+  const openReplies = new Set<FramedReply>();
+  const listener = createHttpListener({
+    ...listen,
+    timing,
+    handler: (request, response) => void answer(request, response),
+    onBroken: () => options.onRefused('request'),
+    onProblem: (error) => logger.warn({ err: error }, 'a connection of a replica could not be accepted'),
+  });
+
+  /** Never rejects. */
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const hold = budget.open();
+    try {
+      const taken = listener.stopping
+        ? 'draining'
+        : await readHandedOver(request, response, {
+            ...{ self, nonces, hold, key: keys.envelope, now: Date.now() },
+            maxBodyBytes: options.bodyLimitBytes(),
+          });
+      if (typeof taken === 'string') refuse(request, response, taken);
+      else await run(taken, response);
+    } catch (thrown) {
+      logger.error({ err: thrown }, 'internal error');
+      response.destroy();
+    } finally {
+      hold.resize(0);
+    }
+  }
+
+  /** Nothing is said about why. */
+  function refuse(request: IncomingMessage, response: ServerResponse, fault: HandOverFault): void {
+    options.onRefused(fault);
+    const isLater = fault === 'draining' || fault === 'capacity';
+    const answer = isLater ? { status: 503, body: NOT_NOW } : { status: 403, body: REFUSED };
+    answerEarly(request, response, { ...answer, headers: [] }, { timing, closing: listener.stopping });
+  }
+
+  async function run({ from, nonce, exchange: sent }: HandedOver, response: ServerResponse): Promise<void> {
+    if (response.destroyed) return;
+    if (listener.stopping) response.shouldKeepAlive = false;
+    response.writeHead(200, { 'Content-Type': 'application/x-ndjson', 'Cache-Control': 'no-store' });
+    response.write(frameLine({ proof: answerProof(keys.answer, nonce) }));
+    const { id, kind, view, headers, principal, address } = sent;
+    const record = newRecord(id, performance.now());
+    record.view = view;
+    record.traceContext = readTraceContext(headers);
+    const clientGone = new AbortController();
+    const over = new AbortController();
+    const reply = new FramedReply({
+      ...{ response, record, heartbeats },
+      accepts: readAccept(headers.accept),
+      hold: budget.open(),
+      maxQueuedBytes: timing.maxQueuedReplyBytes,
+      stallTimeoutMs: timing.stallTimeoutMs,
+      onFailure: (error) => reportFailure(error, record),
+      onLeft: () => clientGone.abort(),
+    });
+    openReplies.add(reply);
+    reply.whenClosed(() => over.abort());
+    let signedOut: AbortSignal | undefined;
+    const forwarded: ForwardedFrom = { replica: from, kind };
+    const exchange: Exchange = {
+      ...{ id, view, headers, principal, reply, record, forwarded },
+      httpMethod: sent.httpMethod,
+      body: sent.body,
+      // What the caller signed in with has stayed where it came in.
+      caller: callerOf(principal, () => undefined),
+      arrival: { address, storeFailed: false },
+      clientGone: clientGone.signal,
+      get signedOut() {
+        signedOut ??= options.signIn()?.watch(principal, over.signal) ?? new AbortController().signal;
+        return signedOut;
+      },
+    };
+    await carry(exchange, reply);
+    openReplies.delete(reply);
+    if (record.outcome === undefined) {
+      record.outcome = 'cancelled';
+      record.reason = 'client_left';
+    }
+    record.durationMs = performance.now() - record.startedAt;
+    options.onSettled(record, forwarded);
+  }
+
+  async function carry(exchange: Exchange, reply: FramedReply): Promise<void> {
+    const { record, clientGone } = exchange;
+    try {
+      await options.handleExchange(exchange);
+    } catch (thrown) {
+      // An exchange that stopped because nobody waits for it has not failed.
+      if (!clientGone.aborted || thrown !== clientGone.reason)
+        reply.fail(toGatewayError(thrown), undefined, record.era ?? 'legacy');
+    }
+    await reply.close();
+  }
+
+  function reportFailure(error: GatewayError, record: ExchangeRecord): void {
+    record.reason ??= error.details.reason;
+    if (error.code === 'internal')
+      logger.error({ incidentId: record.id, err: error.cause ?? error }, 'internal error');
+  }
+
+  return {
+    listen: listener.listen,
+    async close() {
+      listener.stopAccepting();
+      for (const reply of openReplies) endReply(reply);
+      await listener.close();
+    },
+    get openReplies() {
+      return openReplies.size;
+    },
+  };
+}
+
+/** What is still open at the very end; who knew its id had the chance to answer. */
+function endReply(reply: FramedReply): void {
+  if (reply.committed) reply.end();
+  else reply.fail(new GatewayError('draining'), undefined, 'legacy');
+}

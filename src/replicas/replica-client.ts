@@ -1,0 +1,172 @@
+// Hands messages to other replicas over HTTP, and reads the frames of their answers. Says exactly one of three things:
+// there is an answer; nothing was done over there; nobody knows what was done.
+import { type Dispatcher, errors } from 'undici';
+import { GatewayError } from '../errors.ts';
+import type { BufferBudget } from '../state/buffer-budget.ts';
+import { answerProof, type SealedEnvelope, SIGNATURE_HEADER, sealEnvelope } from './envelope.ts';
+import { readLines } from './read-lines.ts';
+import { ReplicaConnections } from './replica-connections.ts';
+import { isSameMac, type ReplicaKeys } from './replica-keys.ts';
+import { type ForwardedExchange, type LiveReplica, ReplicaUnreachable, type ReplyFrame } from './replicas.ts';
+import { readFrame, readProof } from './reply-frames.ts';
+
+export interface ReplicaClientOptions {
+  /** The id of this replica. */
+  readonly self: string;
+  readonly keys: Pick<ReplicaKeys, 'envelope' | 'answer'>;
+  readonly ca?: string | undefined;
+  readonly budget: BufferBudget;
+  /** Longest line of an answer. */
+  maxFrameBytes(): number;
+  readonly timing?: Partial<ReplicaTiming>;
+}
+
+export interface ReplicaTiming {
+  readonly connectTimeoutMs: number;
+  readonly silenceMs: number;
+}
+
+/** Three heartbeats may be lost. */
+export const DEFAULT_REPLICA_TIMING: ReplicaTiming = { connectTimeoutMs: 1_000, silenceMs: 45_000 };
+
+export const EXCHANGE_PATH = '/exchange';
+
+type Answer = Dispatcher.ResponseData;
+
+export class ReplicaClient {
+  readonly #options: ReplicaClientOptions;
+  readonly #connections: ReplicaConnections;
+
+  constructor(options: ReplicaClientOptions) {
+    this.#options = options;
+    const timing = { ...DEFAULT_REPLICA_TIMING, ...options.timing };
+    this.#connections = new ReplicaConnections({ ...timing, ca: options.ca });
+  }
+
+  /** As `Replicas.forward`. */
+  async forward(
+    to: Pick<LiveReplica, 'id' | 'url'>,
+    sent: ForwardedExchange,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<ReplyFrame>> {
+    const { self, keys } = this.#options;
+    const route = { from: self, to: to.id, key: keys.envelope, now: Date.now() };
+    const envelope = sealEnvelope(sent, route);
+    const dispatcher = this.#connections.to(to.url, sent.httpMethod === 'GET' ? 'streams' : 'calls');
+    const first = await this.#attempt(dispatcher, envelope, { body: sent.body, signal });
+    if (first.kind === 'answered') return this.#frames(first.lines, signal);
+    if (first.kind === 'refused') throw new ReplicaUnreachable('the replica took nothing over', first.cause);
+    if (first.kind === 'unclear' && isSilence(first.cause)) throw lost(first.cause);
+    // The same envelope again: where it was taken after all, it is not taken twice.
+    const second = await this.#attempt(dispatcher, envelope, { body: sent.body, signal });
+    if (second.kind === 'answered') return this.#frames(second.lines, signal);
+    if (first.kind === 'unsent' && second.kind !== 'unclear') {
+      throw new ReplicaUnreachable('the replica cannot be reached', second.cause);
+    }
+    throw lost(second.cause);
+  }
+
+  /** Lets go of the connections to all others, once what runs on them has ended. */
+  keepOnly(urls: ReadonlySet<string>): void {
+    this.#connections.keepOnly(urls);
+  }
+
+  /** Breaks whatever is still open. Idempotent. */
+  close(): Promise<void> {
+    return this.#connections.close();
+  }
+
+  async #attempt(
+    dispatcher: Dispatcher,
+    envelope: SealedEnvelope,
+    { body, signal }: { body: Buffer; signal: AbortSignal },
+  ): Promise<Attempt> {
+    let isSent = false;
+    // Asked for its first bytes when there is a connection to write them to, and not before.
+    function* bytes() {
+      isSent = true;
+      yield envelope.line;
+      yield LINE_END;
+      if (body.length > 0) yield body;
+    }
+    let answer: Answer;
+    try {
+      answer = await dispatcher.request({
+        method: 'POST',
+        path: EXCHANGE_PATH,
+        headers: {
+          [SIGNATURE_HEADER]: envelope.signature,
+          'content-length': String(envelope.line.length + 1 + body.length),
+        },
+        body: bytes() as unknown as Buffer,
+        signal,
+      });
+    } catch (cause) {
+      if (signal.aborted) throw signal.reason;
+      return { kind: isSent ? 'unclear' : 'unsent', cause };
+    }
+    return this.#judge(answer, envelope, signal);
+  }
+
+  /** Whoever answers without the proof is not the replica that was meant, or has not taken the message over. */
+  async #judge(
+    { statusCode, body }: Answer,
+    { nonce }: SealedEnvelope,
+    signal: AbortSignal,
+  ): Promise<Attempt> {
+    if (statusCode !== 200) {
+      await body.dump({ limit: MAX_REFUSAL_BYTES }).catch(() => {});
+      return { kind: 'refused', cause: new Error(`the replica answered ${statusCode}`) };
+    }
+    const { budget, keys, maxFrameBytes } = this.#options;
+    const lines = readLines(body, { maxLineBytes: maxFrameBytes(), hold: budget.open() });
+    try {
+      const first = await lines.next();
+      if (first.done) return { kind: 'unclear', cause: new Error('the answer ended before it began') };
+      const proof = readProof(first.value);
+      if (proof !== undefined && isSameMac(proof, answerProof(keys.answer, nonce)))
+        return { kind: 'answered', lines };
+    } catch (cause) {
+      if (signal.aborted) throw signal.reason;
+      return { kind: 'unclear', cause };
+    }
+    await lines.return();
+    return { kind: 'refused', cause: new Error('whoever answered does not know the secret') };
+  }
+
+  async *#frames(lines: AsyncGenerator<string, void>, signal: AbortSignal): AsyncGenerator<ReplyFrame, void> {
+    let isComplete = false;
+    try {
+      for await (const line of lines) {
+        const frame = readFrame(line);
+        if (frame === undefined) throw new TypeError('the answer says what this version does not know');
+        isComplete = 'record' in frame;
+        yield frame;
+      }
+    } catch (cause) {
+      if (signal.aborted) throw signal.reason;
+      throw lost(cause);
+    }
+    if (!isComplete) throw lost(new Error('the answer ended too soon'));
+  }
+}
+
+type Attempt =
+  | { readonly kind: 'answered'; readonly lines: AsyncGenerator<string, void> }
+  /** Not one byte of it has left. */
+  | { readonly kind: 'unsent'; readonly cause: unknown }
+  /** It was there, and was not taken: not the first time, at any rate. */
+  | { readonly kind: 'refused'; readonly cause: unknown }
+  | { readonly kind: 'unclear'; readonly cause: unknown };
+
+const LINE_END = Buffer.from('\n');
+const MAX_REFUSAL_BYTES = 64 * 1024;
+
+/** What does not answer will not answer the next one either. */
+function isSilence(cause: unknown): boolean {
+  return cause instanceof errors.HeadersTimeoutError || cause instanceof errors.BodyTimeoutError;
+}
+
+function lost(cause: unknown): GatewayError {
+  return new GatewayError('server-unavailable', { reason: 'replica_lost', cause });
+}
