@@ -92,7 +92,7 @@ export async function forwardExchange(
     stopTelling?.();
   }
   if (last !== undefined) return finish(reply, last);
-  if (!ending.aborted) throw new GatewayError('server-unavailable', { reason: 'replica-lost' });
+  if (!ending.aborted) throw new GatewayError('server-unavailable', { reason: 'replica_lost' });
   // Its client comes back for the rest by another way; others have to be told.
   if (!forward.outlivesClient || !resumable) throw new GatewayError('draining');
   exchange.record.outcome = 'draining';
