@@ -138,6 +138,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   async function close(): Promise<void> {
     await drain();
     bridge.parked.close();
+    sessions.startHandOver();
     // Servers first: their calls in flight fail, each by its id, before the streams that would say so are gone.
     await editions.closeServers();
     await untilAnswered(LAST_WORDS_MS, new AbortController().signal);

@@ -3,6 +3,8 @@ import type { ClientRequest } from '../protocol/client-message.ts';
 import type { Era } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { isList } from '../protocol/methods.ts';
+import type { LinkTerms } from '../servers/connector.ts';
+import type { Caller } from '../servers/credentials/caller.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
@@ -28,7 +30,7 @@ export async function chooseLink(
   server: Server,
   client: CallingClient,
   request: ClientRequest,
-  { onSessionMessage, onPrincipalMessage, endSession }: LinkChooser,
+  chooser: LinkChooser,
 ): Promise<ServerLink> {
   const { session } = client;
   const own = session && server.peekOwnLink(sessionLinkKey(session));
@@ -37,10 +39,8 @@ export async function chooseLink(
   const catalogue = await server.catalogueLink(caller);
   // Its session may have ended meanwhile, and with it whoever would close a link that is opened now.
   session?.ended.signal.throwIfAborted();
-  const isolation = server.isolationFor(catalogue.peer);
-  // A modern server keeps nothing by connection; its catalogue link is the person's own where it is personal.
-  const isOwn = server.personal && isolation === 'principal' && catalogue.peer.era === 'modern';
-  if (isolation === 'shared' || isOwn) return catalogue;
+  if (carriesCalls(server, catalogue)) return catalogue;
+  const isolation = server.isolationFor(catalogue.peer) === 'principal' ? 'principal' : 'session';
   if (isList(request.method)) return listLink(server, client, catalogue);
   const declared = linkCapabilities(server, client, isolation);
   const normal = normalCapabilities(declared);
@@ -54,24 +54,71 @@ export async function chooseLink(
       owner: client.principal,
       pinned: false,
       clientCapabilities: normal,
-      onUnsolicited: (message, link) => onPrincipalMessage(message, link, linkOwner(server, key)),
+      onUnsolicited: (message, link) => chooser.onPrincipalMessage(message, link, linkOwner(server, key)),
     });
   }
+  const clientCapabilities = toLegacy ? declared : normal;
+  return openSessionLink(server, session, { caller, clientCapabilities, chooser });
+}
+
+export interface SessionLinkTerms extends Pick<LinkTerms, 'clientCapabilities' | 'caller'> {
+  readonly chooser: Pick<LinkChooser, 'onSessionMessage' | 'endSession'>;
+}
+
+/** A session's own link, in the session at the server that a former owner of it had, if there is one. */
+async function openSessionLink(
+  server: Server,
+  session: LegacySession,
+  { chooser, ...terms }: SessionLinkTerms,
+): Promise<ServerLink> {
   session.servers.add(server);
-  return server.ownLink({
+  if (server.config.type === 'stdio') await session.kept.claimProcess();
+  session.ended.signal.throwIfAborted();
+  const link = await server.ownLink({
+    ...terms,
     key: sessionLinkKey(session),
-    caller,
-    owner: client.principal,
+    owner: session.record.principal,
     pinned: true,
     giveWay() {
       if (session.busy) return false;
-      endSession(session);
+      chooser.endSession(session);
       return true;
     },
-    clientCapabilities: toLegacy ? declared : normal,
-    offeredVersion: client.version,
-    onUnsolicited: (message, link) => onSessionMessage(session, message, link),
+    offeredVersion: session.record.version,
+    inherited: () => session.kept.inherit(server.config),
+    onUnsolicited: (message, own) => chooser.onSessionMessage(session, message, own),
   });
+  session.noteLink(server.config, link);
+  return link;
+}
+
+/** Goes on, in the background, in the sessions at servers that a former owner had: they may have something to say. */
+export function openInheritedLinks(
+  session: LegacySession,
+  servers: ReadonlyMap<string, Server>,
+  { caller, chooserFor }: { readonly caller: Caller; chooserFor(server: Server): LinkChooser },
+): void {
+  const { clientCapabilities: capabilities, principal } = session.record;
+  for (const slug of session.kept.heirlooms) {
+    const server = servers.get(slug);
+    if (server === undefined || !['auto', 'session'].includes(server.config.isolation)) continue;
+    const client = { era: 'legacy', principal, caller, capabilities } as const;
+    const clientCapabilities = linkCapabilities(server, client, 'session');
+    // What fails now fails again for the call that needs it.
+    openSessionLink(server, session, { caller, clientCapabilities, chooser: chooserFor(server) }).catch(
+      () => {},
+    );
+  }
+}
+
+/** Whether a server's catalogue link is where calls to it go too, whoever makes them. */
+export function carriesCalls(server: Server, catalogue: ServerLink): boolean {
+  const isolation = server.isolationFor(catalogue.peer);
+  // A modern server keeps nothing by connection; its catalogue link is the person's own where it is personal.
+  return (
+    isolation === 'shared' ||
+    (server.personal && isolation === 'principal' && catalogue.peer.era === 'modern')
+  );
 }
 
 /** A client as far as it decides what a server shows to it. */

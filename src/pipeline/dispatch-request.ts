@@ -7,17 +7,16 @@ import { chooseLink } from '../bridge/choose-link.ts';
 import { capabilitiesForModern } from '../bridge/client-features.ts';
 import type { SessionCall } from '../bridge/sessions/legacy-session.ts';
 import { tellLogLevel } from '../bridge/sessions/session-log-level.ts';
-import { relayToSession } from '../bridge/sessions/session-messages.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { methodLabel } from '../protocol/methods.ts';
 import { buildParamHeaders } from '../protocol/param-headers.ts';
 import { nameSourceOf } from '../protocol/request-headers.ts';
-import { answerFixedRoots } from '../servers/fixed-roots.ts';
 import type { Server } from '../servers/server.ts';
 import { withinTime } from '../servers/within-time.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { linkChooser } from './link-chooser.ts';
 import { checkParamHeaders, permitTasks, requireMethod } from './route-exchange.ts';
 import { routeTarget } from './route-target.ts';
 
@@ -67,19 +66,7 @@ async function dispatchOnce(
   const { asked, hidden, client, server, signal } = call;
   const { record } = exchange;
   const { enforced } = client.access;
-  const starting = chooseLink(server, client, call.request, {
-    onSessionMessage(session, message, link) {
-      if (!('id' in message)) gateway.catalogue.noteListChanged(link, message.method);
-      if (link.peer.era === 'modern') return gateway.bridge.lanes.receive(message, link);
-      relayToSession(session, message, { link, server: server.config, stream: undefined });
-    },
-    endSession: (session) => void gateway.sessions.end(session),
-    onPrincipalMessage(message, link, owner) {
-      if (answerFixedRoots(message, link, server.config)) return;
-      gateway.bridge.lanes.receive(message, link);
-      gateway.bridge.hubs.receive(message, link, owner);
-    },
-  });
+  const starting = chooseLink(server, client, call.request, linkChooser(gateway, server));
   // Probe and handshake each have the start timeout.
   const link = await waiting(exchange, () => withinTime(starting, server.config.startTimeoutMs * 2, signal));
   await link.present(client.caller, signal);

@@ -10,6 +10,7 @@ import type { StoredSession } from '../state/session-store.ts';
 import type { Exchange } from './exchange.ts';
 import { type Forward, type RepeatedReply, tryForward } from './forward-exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { linkChooser } from './link-chooser.ts';
 import { liveServers } from './live-access.ts';
 import type { ViewMember } from './view.ts';
 
@@ -164,6 +165,7 @@ async function meet(
     sole: sole && servers.get(sole.server.slug),
     servers,
     caller: exchange.caller,
+    chooserFor: (server) => linkChooser(gateway, server),
   });
   if (adopted?.at === 'here') return entered(gateway, exchange, { session: adopted.session, sole });
   // Somebody else was faster.

@@ -8,7 +8,7 @@ import type { Caller } from './credentials/caller.ts';
 import { httpStatusOf, isRefusalByStatus } from './era-doubt.ts';
 import { initialize } from './handshake.ts';
 import type { OpenTransport, WiredTransport } from './open-transport.ts';
-import type { ClientIdentity, Peer } from './peer.ts';
+import type { ClientIdentity, Peer, UpstreamSession } from './peer.ts';
 import { probeEra, type UnansweredProbe } from './probe-era.ts';
 import { LinkInbox } from './server-link.ts';
 import type { ServerStats } from './server-stats.ts';
@@ -30,6 +30,11 @@ export interface LinkTerms {
   readonly caller?: Caller;
   /** The link is one principal's, or one session's, alone. */
   readonly personal?: boolean;
+  /**
+   * A session at the server to go on in, in place of a handshake; asked once the wire is there. Whether the server still
+   * knows it, the first message shows.
+   */
+  inherited?(): UpstreamSession | undefined;
 }
 
 interface Wire extends WiredTransport {
@@ -37,6 +42,8 @@ interface Wire extends WiredTransport {
 }
 export interface Connected extends Wire {
   readonly peer: Peer;
+  /** It goes on in a session that was there before. */
+  readonly inherited: boolean;
 }
 
 export interface ConnectorOptions {
@@ -83,6 +90,13 @@ export class Connector {
 
   async #connectOnce(terms: LinkTerms, signal: AbortSignal): Promise<Connected> {
     let wire = await this.#wire(this.#config, terms, signal);
+    const inherited = wire.transport.takeUpSession && terms.inherited?.();
+    if (inherited !== undefined) {
+      const { id, peer } = inherited;
+      wire.transport.takeUpSession?.(id, peer.version);
+      wire.listen?.();
+      return { ...wire, peer, inherited: true };
+    }
     try {
       let unanswered: UnansweredProbe | undefined;
       // HTTP+SSE is older than the modern era.
@@ -113,7 +127,8 @@ export class Connector {
     }
   }
 
-  #settled(connected: Connected): Connected {
+  #settled(shaken: Wire & { readonly peer: Peer }): Connected {
+    const connected = { ...shaken, inherited: false };
     const { era } = connected.peer;
     // A handshake that rests on a verdict is none itself: a server with many links would never be asked again.
     if (this.#knownEra() === era) return connected;

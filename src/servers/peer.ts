@@ -11,6 +11,13 @@ export interface Peer {
   readonly instructions: string | undefined;
 }
 
+/** A session at a legacy HTTP server: whoever has the id goes on in it, with no handshake of its own. */
+export interface UpstreamSession {
+  readonly id: string;
+  /** As the handshake gave it. */
+  readonly peer: Peer;
+}
+
 /** What Portico says of itself where it is the one that asks. */
 export interface ClientIdentity {
   readonly name: string;

@@ -10,7 +10,7 @@ import type { Caller } from './credentials/caller.ts';
 import { isRefusalByStatus, raisesDoubt } from './era-doubt.ts';
 import { describe } from './handshake.ts';
 import type { ListFindings } from './list-findings.ts';
-import type { ClientIdentity, Peer } from './peer.ts';
+import type { ClientIdentity, Peer, UpstreamSession } from './peer.ts';
 import type { ServerMessage, ServerTransport, TransportEvents } from './transport.ts';
 
 /** Unsolicited messages held for a link that nobody listens to yet: real servers ask `roots/list` at once. */
@@ -125,6 +125,17 @@ export class ServerLink {
         options.onClosed(this, reason);
       },
     );
+  }
+
+  /** The server's session, fit to be gone on in over another wire; undefined where there is none. */
+  get upstreamSession(): UpstreamSession | undefined {
+    const { sessionId } = this.transport;
+    return sessionId === undefined ? undefined : { id: sessionId, peer: this.peer };
+  }
+
+  /** From here on its end does not end the server's session: another link goes on in it. */
+  leaveSession(): void {
+    this.transport.leaveSession?.();
   }
 
   /** Nothing of it is in use. */

@@ -257,13 +257,14 @@ export class Server {
     const startedAt = performance.now();
     const attempt = backoff.begin();
     try {
-      const { transport, peer, inbox } = await this.#connector.connect(request, signal);
-      this.#peer = peer;
+      const { transport, peer, inbox, inherited } = await this.#connector.connect(request, signal);
+      // What a session was told when it began may be old by now.
+      if (!inherited) this.#peer = peer;
       this.#lastError = undefined;
       this.stats.opened(since(startedAt));
       this.#refusal = undefined;
       this.#logger.info({ era: peer.era, version: peer.version, ms: since(startedAt) }, 'link open');
-      return new ServerLink({
+      const link = new ServerLink({
         transport,
         peer,
         inbox,
@@ -274,6 +275,9 @@ export class Server {
         findings: this.#findings,
         ...(this.config.type === 'http' ? { onDoubt: (link: ServerLink) => void this.#askAgain(link) } : {}),
       });
+      // A server that has forgotten it by now did so after it had been of use.
+      link.hasAnswered = inherited;
+      return link;
     } catch (thrown) {
       if (signal.aborted) throw thrown;
       this.#refusal = isCredentialRefusal(thrown) ? thrown : undefined;

@@ -67,6 +67,12 @@ export interface ServerTransport {
   present?(caller: Caller, signal: AbortSignal): Promise<void>;
   /** Fixes the revision of the leg once it is negotiated; HTTP says it in a header from then on. */
   setProtocolVersion(version: string): void;
+  /** The session that an HTTP server has given this leg. */
+  readonly sessionId?: string | undefined;
+  /** Goes on in a session that another wire has opened. Absent where a session ends with its wire. */
+  takeUpSession?(id: string, version: string): void;
+  /** From here on `close` does not end the server's session: another wire goes on in it. */
+  leaveSession?(): void;
   /** True until `onClosed`. */
   readonly open: boolean;
   /** Idempotent; resolves when nothing of the wire is left (the whole process group, every socket). */

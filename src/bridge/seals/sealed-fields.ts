@@ -7,6 +7,8 @@ import { nameSourceOf } from '../../protocol/request-headers.ts';
 import { RELATED_TASK } from '../crossings/related-task.ts';
 import type { SealContext, SealedState } from './sealed-state.ts';
 
+type Purpose = Exclude<SealContext['purpose'], 'session'>;
+
 export interface SealedFieldsOptions {
   readonly state: SealedState;
   readonly principal: string;
@@ -124,18 +126,18 @@ export class SealedFields {
     return task;
   }
 
-  #seal(purpose: SealContext['purpose'], value: JsonValue | undefined): string {
+  #seal(purpose: Purpose, value: JsonValue | undefined): string {
     return this.#options.state.seal(String(value), this.#context(purpose));
   }
 
-  #open(purpose: SealContext['purpose'], sealed: JsonValue | undefined): string {
+  #open(purpose: Purpose, sealed: JsonValue | undefined): string {
     const value =
       typeof sealed === 'string' ? this.#options.state.open(sealed, this.#context(purpose)) : undefined;
     if (value === undefined) throw new GatewayError('state-invalid', { reason: purpose });
     return value;
   }
 
-  #context(purpose: SealContext['purpose']): SealContext {
+  #context(purpose: Purpose): SealContext {
     const { principal, server, method, params, generation } = this.#options;
     const source = nameSourceOf(method)?.member;
     const target = source === undefined ? '' : String(params?.[source]);

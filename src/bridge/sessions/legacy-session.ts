@@ -1,5 +1,7 @@
 // One legacy session at run time: its calls in flight, its streams, the questions that servers have asked its client,
 // and the link that is its own. The record of it (state/session-store) outlives the process one day; this does not.
+import { randomBytes } from 'node:crypto';
+import type { ServerConfig } from '../../config/config.ts';
 import { GatewayError } from '../../errors.ts';
 import { viewNames } from '../../federation/merged-list.ts';
 import type { ViewNames } from '../../federation/public-messages.ts';
@@ -14,12 +16,14 @@ import {
 import { type JsonObject, readJson } from '../../protocol/json-text.ts';
 import type { CallDeadline } from '../../servers/call-deadline.ts';
 import type { Server } from '../../servers/server.ts';
+import type { ServerLink } from '../../servers/server-link.ts';
 import type { BufferBudget } from '../../state/buffer-budget.ts';
-import type { SessionRecord } from '../../state/session-store.ts';
+import type { SessionRecord, SessionState } from '../../state/session-store.ts';
 import type { CallOutput, StreamSink } from '../call-output.ts';
 import { CoalescedChanges } from '../listening/coalesced-changes.ts';
 import { publicMessage } from '../public-output.ts';
 import type { SealedState } from '../seals/sealed-state.ts';
+import { KeptState } from './kept-state.ts';
 import { OpenQuestions, type QuestionOrigin, type ServerQuestion } from './open-questions.ts';
 import { type EventStream, type ReplayLimits, SessionStreams } from './session-streams.ts';
 import { SessionSubscriptions } from './session-subscriptions.ts';
@@ -49,8 +53,11 @@ export interface LegacySessionOptions {
   /** How long a question that names no call waits for a stream that it could go out on. */
   readonly questionPatienceMs: number;
   readonly state: SealedState;
+  /** Keeps what a successor needs; undefined where there could be none. */
+  readonly save?: ((key: string, state: SessionState) => Promise<void>) | undefined;
 }
 
+const EPOCH_BYTES = 9;
 /** A server that asks without end must not fill the gateway. */
 const MAX_QUESTIONS = 100;
 
@@ -64,9 +71,7 @@ export class LegacySession {
   readonly record: SessionRecord;
   readonly streams: SessionStreams;
   readonly questions = new OpenQuestions();
-  /** False until `notifications/initialized`: no request and no list change goes out before (F15). */
-  initialized = false;
-  logLevel: string | undefined;
+  readonly kept: KeptState;
   /** Its server is another one now, which knows nothing of it: calls in flight come to their end, new ones are refused. */
   leaving = false;
   /** The servers on which it may have a link of its own. */
@@ -83,6 +88,7 @@ export class LegacySession {
   readonly #tasks = new Map<string, SessionTasks>();
   readonly #subscriptions = new Map<string, SessionSubscriptions>();
   readonly #changes = new CoalescedChanges((method) => this.#tellChange(method));
+  readonly #upstreamIds = new Map<string, string>();
   readonly #calls = new Set<SessionCall>();
   /** What belongs to no call; held, bounded, while no GET stream is open. */
   readonly #standalone: EventStream;
@@ -90,14 +96,40 @@ export class LegacySession {
   constructor(
     key: string,
     record: SessionRecord,
-    { questionPatienceMs, replay, budget, state }: LegacySessionOptions,
+    { questionPatienceMs, replay, budget, state, save }: LegacySessionOptions,
+    inherited?: SessionState,
   ) {
     this.key = key;
     this.record = record;
     this.#state = state;
-    this.streams = new SessionStreams(replay, budget);
+    this.kept = new KeptState({
+      key,
+      principal: record.principal,
+      seals: state,
+      inherited,
+      save: save && ((changed) => save(key, changed)),
+    });
+    const epoch = inherited === undefined ? '' : `${randomBytes(EPOCH_BYTES).toString('base64url')}.`;
+    this.streams = new SessionStreams(replay, budget, epoch);
     this.#waiting = new WaitingQuestions(questionPatienceMs);
     this.#standalone = this.streams.open({ holds: true });
+  }
+
+  /** False until `notifications/initialized`: no request and no list change goes out before (F15). */
+  get initialized(): boolean {
+    return this.kept.state.initialized;
+  }
+
+  set initialized(initialized: boolean) {
+    if (initialized !== this.initialized) this.kept.note({ initialized });
+  }
+
+  get logLevel(): string | undefined {
+    return this.kept.state.logLevel;
+  }
+
+  set logLevel(logLevel: string | undefined) {
+    if (logLevel !== this.logLevel) this.kept.note({ logLevel });
   }
 
   get busy(): boolean {
@@ -130,6 +162,21 @@ export class LegacySession {
     const subscriptions = this.#subscriptions.get(server) ?? new SessionSubscriptions();
     this.#subscriptions.set(server, subscriptions);
     return subscriptions;
+  }
+
+  /** What it is subscribed to may have changed. */
+  noteSubscriptions(): void {
+    const uris = [...this.#subscriptions].map(([slug, subscriptions]) => [slug, subscriptions.uris] as const);
+    const subscriptions = Object.fromEntries(uris.filter(([, { length }]) => length > 0));
+    this.kept.note({ subscriptions });
+  }
+
+  /** A link of its own is open. */
+  noteLink(server: ServerConfig, link: ServerLink): void {
+    const { upstreamSession } = link;
+    if (upstreamSession === undefined || upstreamSession.id === this.#upstreamIds.get(server.slug)) return;
+    this.#upstreamIds.set(server.slug, upstreamSession.id);
+    this.kept.noteUpstream(server, upstreamSession);
   }
 
   /** Servers have been replaced: nothing is held open at those that were. */

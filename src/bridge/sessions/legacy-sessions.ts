@@ -6,9 +6,16 @@ import type { Replicas } from '../../replicas/replicas.ts';
 import type { Caller } from '../../servers/credentials/caller.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerMessage } from '../../servers/transport.ts';
-import type { SessionLoss, SessionRecord, SessionStore, StoredSession } from '../../state/session-store.ts';
-import { sessionLinkKey } from '../choose-link.ts';
+import type {
+  SessionLoss,
+  SessionRecord,
+  SessionState,
+  SessionStore,
+  StoredSession,
+} from '../../state/session-store.ts';
+import { type LinkChooser, openInheritedLinks, sessionLinkKey } from '../choose-link.ts';
 import { announcedChange } from '../listening/heard-messages.ts';
+import { restoreSubscriptions } from './carry-subscription.ts';
 import { LegacySession, type LegacySessionOptions } from './legacy-session.ts';
 
 export interface LegacySessionsOptions extends LegacySessionOptions {
@@ -16,6 +23,9 @@ export interface LegacySessionsOptions extends LegacySessionOptions {
   /** Undefined where all sessions live here. */
   readonly replicas?: Pick<Replicas, 'id' | 'publish'> | undefined;
 }
+
+/** Each is a question to the store, which has its time to be answered in. */
+const AT_ONCE = 50;
 
 /** A session that exists, for whoever may have it. */
 export type LocatedSession =
@@ -35,6 +45,8 @@ export interface AdoptionTerms {
   readonly servers: ReadonlyMap<string, Server>;
   /** Whose session it is. */
   readonly caller: Caller;
+  /** Who hears what those say on links of the session's own. */
+  chooserFor(server: Server): LinkChooser;
 }
 
 export class LegacySessions {
@@ -79,9 +91,7 @@ export class LegacySessions {
       await this.#store.end(key);
       throw new GatewayError('draining');
     }
-    const session = new LegacySession(key, record, this.#options);
-    this.#live.set(session.key, { session, sole, stop: follow(session, sole) });
-    return { id, session };
+    return { id, session: this.#bring({ key, record }, sole) };
   }
 
   /** What a server lists has changed, for everyone or one person: sessions whose view has it among others hear of it. */
@@ -119,9 +129,28 @@ export class LegacySessions {
    * @returns where it lives now; undefined where it died with its owner: its record is removed
    * @throws GatewayError store-unavailable, draining
    */
-  async adopt(stored: StoredSession, _terms: AdoptionTerms): Promise<LocatedSession | undefined> {
-    await this.forget(stored);
-    return undefined;
+  async adopt(stored: StoredSession, terms: AdoptionTerms): Promise<LocatedSession | undefined> {
+    const { replicas } = this.#options;
+    if (this.#closed) throw new GatewayError('draining');
+    if (stored.state.hasProcess) {
+      await this.forget(stored);
+      return undefined;
+    }
+    const taken = await this.#store.take(stored);
+    if (taken === undefined || replicas === undefined) return undefined;
+    const { key, owner, state } = taken;
+    if (owner !== replicas.id) return { at: 'elsewhere', owner, stored: taken };
+    if (state.hasProcess) {
+      await this.#store.end(key);
+      return undefined;
+    }
+    const session = this.#live.get(key)?.session ?? this.#inherit(taken, terms);
+    if (this.#closed) {
+      await this.#store.leave(key);
+      throw new GatewayError('draining');
+    }
+    replicas.publish({ kind: 'session-moved', key, owner });
+    return { at: 'here', session };
   }
 
   /**
@@ -181,12 +210,45 @@ export class LegacySessions {
     return this.#store.end(session.key);
   }
 
+  /**
+   * Before links are closed for good: what sessions have at servers is left to whoever goes on with them. Does nothing
+   * where nobody would.
+   */
+  startHandOver(): void {
+    for (const { session } of this.#live.values()) if (this.#outlives(session)) leaveUpstream(session);
+  }
+
+  /** Ends all sessions, but for those that another replica can go on with. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#keeper);
-    await Promise.all([...this.#live.keys()].map((key) => this.#store.end(key)));
+    const sessions = [...this.#live.values()].map(({ session }) => session);
+    for (let from = 0; from < sessions.length; from += AT_ONCE) {
+      const some = sessions.slice(from, from + AT_ONCE);
+      await Promise.all(
+        some.map((session) =>
+          this.#outlives(session) ? this.#store.leave(session.key) : this.#store.end(session.key),
+        ),
+      );
+    }
     await Promise.all(this.#releasing);
     await this.#store.close();
+  }
+
+  #inherit(stored: StoredSession, { sole, servers, ...terms }: AdoptionTerms): LegacySession {
+    const session = this.#bring(stored, sole);
+    openInheritedLinks(session, servers, terms);
+    restoreSubscriptions(session, servers, terms.caller);
+    return session;
+  }
+
+  /** @param stored with a state where it has been somewhere else before */
+  #bring({ key, record, state }: BroughtSession, sole: Server | undefined): LegacySession {
+    const { replicas } = this.#options;
+    const save = replicas && ((one: string, changed: SessionState) => this.#store.save(one, changed));
+    const session = new LegacySession(key, record, { ...this.#options, save }, state);
+    this.#live.set(key, { session, sole, stop: follow(session, sole) });
+    return session;
   }
 
   #located(stored: StoredSession): LocatedSession | undefined {
@@ -201,16 +263,20 @@ export class LegacySessions {
       // What was said to be here and is not has been lost on the way, and may be taken up again.
       return replicas && { at: 'elsewhere', owner: undefined, stored };
     }
-    if (session !== undefined) this.#dispose(key, 'moved');
     return { at: 'elsewhere', owner, stored };
   }
 
-  #dispose(key: string, _loss: SessionLoss): void {
+  #outlives({ kept, leaving }: LegacySession): boolean {
+    return this.#options.replicas !== undefined && !kept.state.hasProcess && !leaving;
+  }
+
+  #dispose(key: string, loss: SessionLoss): void {
     const live = this.#live.get(key);
     if (live === undefined) return;
     this.#live.delete(key);
     live.session.end();
     live.stop();
+    if (loss === 'moved') leaveUpstream(live.session);
     const links = [...live.session.servers].map((server) =>
       server.releaseOwnLink(sessionLinkKey(live.session)),
     );
@@ -241,6 +307,8 @@ export class LegacySessions {
   }
 }
 
+type BroughtSession = Pick<StoredSession, 'key' | 'record'> & Partial<Pick<StoredSession, 'state'>>;
+
 interface LiveSession {
   readonly session: LegacySession;
   /** Undefined where its view is of several servers. */
@@ -253,6 +321,11 @@ function follow(session: LegacySession, server: Server | undefined): () => void 
   if (server === undefined) return () => {};
   const { principal } = session.record;
   return server.onSharedMessage((message) => deliverShared(session, server, message), principal);
+}
+
+/** Its links may be closed from here on, and another replica goes on in what it has at servers. */
+function leaveUpstream(session: LegacySession): void {
+  for (const server of session.servers) server.peekOwnLink(sessionLinkKey(session))?.leaveSession();
 }
 
 /** The server keeps something of the session: a link of its own, subscriptions, a call that may begin either. */

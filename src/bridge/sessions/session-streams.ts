@@ -35,13 +35,20 @@ export class SessionStreams {
   /** Oldest first. */
   readonly #log = new Set<LoggedEvent>();
   readonly #budget: BufferBudget;
+  readonly #epoch: string;
   #loggedBytes = 0;
   #nextStream = 1;
   #closed = false;
 
-  constructor(limits: ReplayLimits, budget: BufferBudget) {
+  /** @param epoch begins every event id, so that none of another replica's streams of the session is taken for one here */
+  constructor(limits: ReplayLimits, budget: BufferBudget, epoch = '') {
     this.#limits = limits;
     this.#budget = budget;
+    this.#epoch = epoch;
+  }
+
+  eventId(stream: EventStream, sequence: number): string {
+    return `${this.#epoch}${stream.id}-${sequence}`;
   }
 
   /** @param holds whether it keeps what is said while nobody has ever listened */
@@ -53,7 +60,8 @@ export class SessionStreams {
 
   /** The stream and position that a `Last-Event-ID` names, if everything after it is still here. */
   find(lastEventId: string): { stream: EventStream; after: number } | undefined {
-    const [, streamId, sequence] = EVENT_ID.exec(lastEventId) ?? [];
+    if (!lastEventId.startsWith(this.#epoch)) return undefined;
+    const [, streamId, sequence] = EVENT_ID.exec(lastEventId.slice(this.#epoch.length)) ?? [];
     const stream = this.#streams.get(Number(streamId));
     const after = Number(sequence);
     return stream?.holdsAllAfter(after) ? { stream, after } : undefined;
@@ -173,7 +181,7 @@ export class EventStream implements CallOutput {
   /** Takes a number for the priming event, which carries no data and needs no log. */
   nextEventId(): string {
     this.#lastSequence += 1;
-    return this.#eventId(this.#lastSequence);
+    return this.#session.eventId(this, this.#lastSequence);
   }
 
   /** Writes to `sink` from now on, until it is gone; a connection that was there before is ended. */
@@ -244,14 +252,10 @@ export class EventStream implements CallOutput {
   }
 
   #write(content: Content, sequence: number): Promise<void> | undefined {
-    const eventId = this.#eventId(sequence);
+    const eventId = this.#session.eventId(this, sequence);
     if (this.#sink !== undefined) this.writtenThrough = sequence;
     if ('message' in content) return this.#sink?.send(content.message, eventId);
     this.#sink?.respond(content.idText, content.outcome, { eventId });
     return undefined;
-  }
-
-  #eventId(sequence: number): string {
-    return `${this.id}-${sequence}`;
   }
 }

@@ -62,6 +62,20 @@ export class SessionSubscriptions {
     return this.#uris.size;
   }
 
+  get uris(): readonly string[] {
+    return [...this.#uris];
+  }
+
+  /** Goes on with what the session was subscribed to elsewhere; whatever has been missed may be anything. */
+  restore(uris: readonly string[]): void {
+    const { ended } = this.#binding ?? {};
+    if (ended === undefined || uris.length === 0 || this.#current !== undefined) return;
+    for (const uri of uris) this.#uris.add(uri);
+    const lost = new AbortController();
+    this.#current = lost;
+    this.#reopenNow(lost, ended).catch(() => this.#reopen(lost, 0));
+  }
+
   /** @returns whether the server named the URI in its acknowledgement */
   async add(uri: string, signal: AbortSignal): Promise<boolean> {
     const endTurn = await this.#turns.take(signal, ACKNOWLEDGEMENT_TIMEOUT_MS);

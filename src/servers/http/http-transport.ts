@@ -82,6 +82,7 @@ class StreamableHttpTransport implements HttpTransport {
   /** Calls in flight, to be broken off by `close`. */
   readonly #exchanges = new Set<AbortController>();
   #leg = NEW_LEG;
+  #isLeft = false;
   #closing: Promise<void> | undefined;
   #streaming = false;
 
@@ -118,6 +119,18 @@ class StreamableHttpTransport implements HttpTransport {
 
   setProtocolVersion(version: string): void {
     this.#leg = { ...this.#leg, version };
+  }
+
+  get sessionId(): string | undefined {
+    return this.#leg.sessionId;
+  }
+
+  takeUpSession(sessionId: string, version: string): void {
+    this.#leg = { sessionId, version };
+  }
+
+  leaveSession(): void {
+    this.#isLeft = true;
   }
 
   async call(call: UpstreamCall): Promise<JsonRpcOutcome> {
@@ -266,7 +279,7 @@ class StreamableHttpTransport implements HttpTransport {
   }
 
   async #deleteSession(): Promise<void> {
-    if (this.#leg.sessionId === undefined) return;
+    if (this.#leg.sessionId === undefined || this.#isLeft) return;
     const headers = sessionHeaders(this.#base, this.#leg);
     try {
       const signal = AbortSignal.timeout(DELETE_TIMEOUT_MS);
