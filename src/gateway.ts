@@ -4,6 +4,7 @@ import type { Config } from './config/config.ts';
 import { type AdminServer, createAdminServer } from './http/admin-server.ts';
 import { createPublicServer } from './http/server.ts';
 import { applyConfig, warmUp } from './lifecycle/apply-config.ts';
+import { consoleDocuments } from './lifecycle/console-documents.ts';
 import { type DefinedTools, definedTools } from './lifecycle/defined-tools.ts';
 import { Editions } from './lifecycle/editions.ts';
 import { createLastingParts } from './lifecycle/lasting-parts.ts';
@@ -11,7 +12,7 @@ import { pause } from './lifecycle/pause.ts';
 import { type ReadConfig, type ReloadOutcome, Reloads } from './lifecycle/reloads.ts';
 import { watchState } from './lifecycle/watch-state.ts';
 import type { BufferBudget } from './state/buffer-budget.ts';
-import { logExchange } from './telemetry/exchange-log.ts';
+import { exchangeLine, logExchange } from './telemetry/exchange-log.ts';
 import type { Logger } from './telemetry/logger.ts';
 import { RefusalSampler } from './telemetry/refusal-sampler.ts';
 import { endTrace } from './telemetry/tracing.ts';
@@ -75,10 +76,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     onRefused: (code) => metrics.countRefusal(code),
     onSettled(record) {
       metrics.observeExchange(record);
+      lasting.traffic.note(record);
       endTrace(tracing, record);
       audit?.auditor.noteDenial(record);
       const suppressed = refusals.admit(record);
-      if (suppressed !== undefined) logExchange(logger, record, suppressed);
+      if (suppressed === undefined) return;
+      const line = exchangeLine(record, suppressed);
+      lasting.recent.note(line);
+      logExchange(logger, line);
     },
   });
   watchState(lasting, editions, publicServer);
@@ -88,7 +93,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     isEnding: () => closing !== undefined,
     apply: (loaded) => applyConfig({ lasting, editions, edge: publicServer }, loaded),
   });
-  const adminServer = await adminServerFor(config, { logger, metrics, status, isReady });
+  const documents = { '/status': status, ...consoleDocuments(lasting, editions) };
+  const adminServer = await adminServerFor(config, { logger, metrics, documents, isReady });
 
   function status(): unknown {
     const { servers, shapes } = editions.current.context;

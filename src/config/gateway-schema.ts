@@ -69,7 +69,7 @@ const addressKeys = {
           token: Type.Optional(
             text({
               description:
-                'Bearer token for /status. Default: none; off loopback /status then answers nobody.',
+                'Bearer token for /status and the console. Default: none; off loopback these then tell nobody anything.',
               secret: true,
               pattern: '^[\\x21-\\x7e]+$',
               words: 'visible ASCII characters',
@@ -81,7 +81,7 @@ const addressKeys = {
     ],
     {
       description:
-        'The admin listener: /livez, /readyz, /metrics, /status. `false` turns it off. A change needs a restart.',
+        'The admin listener: /livez, /readyz, /metrics, /status, and a console at /. `false` turns it off. A change needs a restart.',
       default: {},
       patternErrorMessage: 'false, or a section with host and port',
     },

@@ -8,12 +8,14 @@ import type { PinnedTools } from '../config/tool-lock.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import type { TargetTable } from './server-catalogue.ts';
 import type { ShapeFindings } from './shape-findings.ts';
-import { ToolPins } from './tool-pins.ts';
+import { type PinDifference, ToolPins } from './tool-pins.ts';
 
 /** A whole list of tools, held against the config. */
 export interface ReviewedTools {
   /** Whether the list has a tool of that name, the server's own, that is there for clients. */
   has(own: string): boolean;
+  /** Whether the list has another tool that would have its name. */
+  isClashing(own: string): boolean;
   /** Whether the list has the tool as it is here. A server need not say that its list has changed. */
   knows(tool: JsonObject): boolean;
   /**
@@ -23,6 +25,8 @@ export interface ReviewedTools {
    */
   present(tool: JsonObject): JsonObject | undefined;
 }
+
+export type PinState = 'approved' | PinDifference['problem'];
 
 export interface ToolShapeOptions extends Pick<ServerConfig, 'tools' | 'overrides'> {
   readonly findings: ShapeFindings;
@@ -80,6 +84,7 @@ export class ToolShape {
     const there = new Set<string>();
     const reviewed: ReviewedTools = {
       has: (own) => there.has(own),
+      isClashing: (own) => clashing.has(own),
       knows: (tool) => isDeepStrictEqual(table.get(String(tool.name)), tool),
       present: (tool) => this.#present(tool, clashing),
     };
@@ -101,6 +106,12 @@ export class ToolShape {
     if (!this.#isApproved(own, tool)) return undefined;
     const override = this.#overrides.get(own);
     return override === undefined ? tool : { ...tool, ...override };
+  }
+
+  /** How a tool as the server defines it stands to what was approved; undefined where nothing has to be. */
+  pinOf(own: string, tool: JsonObject): PinState | undefined {
+    if (this.#pins === undefined) return undefined;
+    return this.#pins.tools.differenceOf(own, tool)?.problem ?? 'approved';
   }
 
   /** Whether it may be served: it is as it was approved, or the difference is only to be spoken of. */

@@ -1,11 +1,13 @@
-// The admin listener: probes, metrics and status, for the operator and never for clients.
+// The admin listener: probes, metrics, status and the console, for the operator and never for clients.
 import { randomUUID } from 'node:crypto';
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { GatewayConfig } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import { type Logger, redactionOf } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { adminCallerCheck, adminTokenCheck } from './admin-guard.ts';
+import { BROWSER_HEADERS } from './browser-headers.ts';
+import { readConsoleFile } from './console-files.ts';
 import { answerEarly } from './early-answer.ts';
 import { errorResponse } from './error-response.ts';
 import { fromFastifyError } from './fastify-error.ts';
@@ -16,8 +18,8 @@ export interface AdminServerOptions {
   readonly config: NonNullable<GatewayConfig['admin']>;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** What `/status` shows: no arguments, no tokens, no session ids. */
-  status(): unknown;
+  /** By path, what the operator may see as JSON: no arguments, no tokens, no session ids. */
+  readonly documents: Readonly<Record<`/status${string}`, () => unknown>>;
   /** Whether traffic should come here now, and if not, why, in public words. */
   isReady(): { readonly ready: boolean; readonly reason?: string };
   readonly timing?: Partial<HttpTiming>;
@@ -31,7 +33,7 @@ export interface AdminServer {
 }
 
 export async function createAdminServer(options: AdminServerOptions): Promise<AdminServer> {
-  const { config, logger, metrics, status, isReady } = options;
+  const { config, logger, metrics, documents, isReady } = options;
   const timing = { ...DEFAULT_HTTP_TIMING, ...options.timing };
   const app = fastify({
     logger: false,
@@ -44,7 +46,7 @@ export async function createAdminServer(options: AdminServerOptions): Promise<Ad
     throw new GatewayError('path-unknown');
   });
   app.addHook('onSend', async (_request, reply) => {
-    reply.header('cache-control', 'no-store');
+    reply.headers({ 'Cache-Control': 'no-store', ...BROWSER_HEADERS });
   });
 
   // A kubelet or a load balancer asks by whatever name it knows.
@@ -61,7 +63,19 @@ export async function createAdminServer(options: AdminServerOptions): Promise<Ad
     reply.type(contentType);
     return body;
   });
-  app.get('/status', { onRequest: [checkCaller, adminTokenCheck(config)] }, () => status());
+  const redact = redactionOf(logger);
+  for (const [path, document] of Object.entries(documents)) {
+    app.get(path, { onRequest: [checkCaller, adminTokenCheck(config)] }, (_request, reply) =>
+      reply.type('application/json; charset=utf-8').send(redact(JSON.stringify(document()))),
+    );
+  }
+  // A browser sends no bearer token when it opens a page: the page asks for it, and sends it with what it fetches.
+  for (const path of ['/', '/console/:file']) {
+    app.get(path, { onRequest: checkCaller }, async ({ params }, reply) => {
+      const { type, content } = await readConsoleFile((params as { file?: string }).file);
+      return reply.type(type).send(content);
+    });
+  }
   await app.ready();
   const listener = createHttpListener({ ...config, timing, handler: app.routing });
 
@@ -71,7 +85,8 @@ export async function createAdminServer(options: AdminServerOptions): Promise<Ad
     if (error.code === 'internal')
       logger.error({ incidentId: request.id, err: error.cause ?? error }, 'internal error');
     const answer = errorResponse(error, { era: 'legacy', idText: undefined, incidentId: request.id });
-    answerEarly(request.raw, reply.raw, answer, { timing, closing: listener.stopping });
+    const headers = [...answer.headers, ...Object.entries(BROWSER_HEADERS).flat()];
+    answerEarly(request.raw, reply.raw, { ...answer, headers }, { timing, closing: listener.stopping });
   }
 
   return {

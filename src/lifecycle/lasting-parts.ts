@@ -28,8 +28,10 @@ import { type AuditLog, createAuditLog } from '../telemetry/audit/audit-log.ts';
 import { Auditor } from '../telemetry/audit/auditor.ts';
 import { adjustLogger, createLogger, type Logger } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { RecentExchanges } from '../telemetry/recent-exchanges.ts';
 import { createRedact } from '../telemetry/redaction.ts';
 import { createTracing } from '../telemetry/tracing.ts';
+import { Traffic } from '../telemetry/traffic.ts';
 
 export interface LastingOptions {
   /** The config of the start; what of it may change is applied by `applyConfig`. */
@@ -57,6 +59,9 @@ export interface LastingParts
     | 'replicas'
   > {
   readonly metrics: Metrics;
+  /** For whoever looks on. */
+  readonly traffic: Traffic;
+  readonly recent: RecentExchanges;
   readonly store: Store;
   /** Of the child processes of all servers. */
   readonly places: ProcessPlaces;
@@ -110,6 +115,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     'Failures to sign in to a server, by server, kind of credential and reason',
     ['server', 'type', 'reason'],
   );
+  const traffic = new Traffic();
   const state = new SealedState();
   const budget = options.budget ?? new BufferBudget(gateway.maxBufferedBytes);
   const store = createStore(gateway, { logger, metrics });
@@ -128,6 +134,8 @@ export function createLastingParts(options: LastingOptions): LastingParts {
   return {
     logger,
     metrics,
+    traffic,
+    recent: new RecentExchanges(),
     tracing: createTracing(version),
     identity: { name: 'portico', title: 'Portico', version },
     store,
@@ -156,7 +164,8 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     onLimitDecision: (limit, decision) => decisions.inc({ limit, decision }),
     onKeyFetch: (issuer, outcome) => keyFetches.inc({ issuer, outcome }),
     onCredentialFailure: (labels) => credentialFailures.inc({ ...labels }),
-    applyConfig({ gateway: changed, secrets }) {
+    applyConfig({ servers, gateway: changed, secrets }) {
+      traffic.keepOnly(new Set(servers.map(({ slug }) => slug)));
       adjustLogger(logger, { level: changed.log.level, secrets });
       sessionStore.applyLimits(changed.sessions);
       sessions.applyLimits(sessionLimits(changed));

@@ -39,6 +39,10 @@ export class ListFindings {
     );
   }
 
+  get unusableTools(): readonly string[] {
+    return [...this.#unusableTools.keys()];
+  }
+
   status(): { unusableTools: Record<string, string>; cutLists: Record<string, ListCut> } {
     return {
       unusableTools: Object.fromEntries(this.#unusableTools),

@@ -16,6 +16,7 @@ import type { Peer } from './peer.ts';
 import { probeEra } from './probe-era.ts';
 import type { ProcessPlaces } from './process-places.ts';
 import { ServerLink } from './server-link.ts';
+import { type ServerState, serverState } from './server-state.ts';
 import { ServerStats } from './server-stats.ts';
 import { type SharedListener, SharedListeners } from './shared-listeners.ts';
 import { type Backoff, OwnerBackoffs, StartBackoff } from './start-backoff.ts';
@@ -55,7 +56,8 @@ export class Server {
   readonly #ownerBackoffs = new OwnerBackoffs();
   readonly #listeners = new SharedListeners();
   #peer: Peer | undefined;
-  #lastError: string | undefined;
+  /** Of the last start or link, if it failed. */
+  #fault: { readonly words: string; readonly at: string } | undefined;
   /** Why the last start failed, if it was for a credential. */
   #refusal: GatewayError | undefined;
   readonly #findings: ListFindings;
@@ -150,6 +152,11 @@ export class Server {
     );
   }
 
+  /** The link that everyone's lists come from if it is open now; asking starts nothing. */
+  peekCatalogueLink(): ServerLink | undefined {
+    return this.#pool.peek(`${CATALOGUE_KEY} {}`);
+  }
+
   /** The link of that key if it is open now; asking starts nothing. */
   peekOwnLink(key: string): ServerLink | undefined {
     return this.#pool.peek(key);
@@ -182,6 +189,8 @@ export class Server {
   status(): Record<string, unknown> {
     return {
       type: this.config.type,
+      personal: this.personal,
+      state: this.#state,
       era: this.#peer?.era ?? null,
       protocolVersion: this.#peer?.version ?? null,
       links: this.#pool.links.length,
@@ -192,10 +201,21 @@ export class Server {
       restarts: this.stats.restarts,
       lastHandshakeMs: this.stats.lastHandshakeMs ?? null,
       failures: this.#backoff.failures,
-      lastError: this.#lastError ?? null,
+      lastError: this.#fault?.words ?? null,
+      lastErrorAt: this.#fault?.at ?? null,
       ...this.#findings.status(),
       ...(this.config.type === 'stdio' ? { processes: this.#processStatus() } : {}),
     };
+  }
+
+  /** Names of tools that callers do not get to see, since they could not be called by the rules. */
+  get unusableTools(): readonly string[] {
+    return this.#findings.unusableTools;
+  }
+
+  get #state(): ServerState {
+    const { openLinks } = this;
+    return serverState({ openLinks, starting: this.#pool.starting, isBroken: this.#fault !== undefined });
   }
 
   get linksByState(): Readonly<Record<LinkState, number>> {
@@ -260,7 +280,7 @@ export class Server {
       const { transport, peer, inbox, inherited } = await this.#connector.connect(request, signal);
       // What a session was told when it began may be old by now.
       if (!inherited) this.#peer = peer;
-      this.#lastError = undefined;
+      this.#fault = undefined;
       this.stats.opened(since(startedAt));
       this.#refusal = undefined;
       this.#logger.info({ era: peer.era, version: peer.version, ms: since(startedAt) }, 'link open');
@@ -286,8 +306,9 @@ export class Server {
         backoff.failed(performance.now(), { begunAtMs: startedAt });
       }
       this.stats.failed();
-      this.#lastError = describeFailure(thrown);
-      this.#logger.warn({ reason: this.#lastError, ms: since(startedAt) }, 'link failed to open');
+      const words = describeFailure(thrown);
+      this.#fault = { words, at: new Date().toISOString() };
+      this.#logger.warn({ reason: words, ms: since(startedAt) }, 'link failed to open');
       throw thrown;
     } finally {
       attempt.over();
@@ -371,7 +392,7 @@ export class Server {
     }
     backoff.failed(performance.now(), { uptimeMs: performance.now() - link.openedAt });
     this.stats.failed();
-    this.#lastError = reason;
+    this.#fault = { words: reason, at: new Date().toISOString() };
     this.#logger.warn({ reason, uptimeMs: since(link.openedAt) }, 'link ended');
   }
 }

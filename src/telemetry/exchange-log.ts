@@ -4,10 +4,11 @@ import { loggableTarget } from './loggable-target.ts';
 import type { Logger } from './logger.ts';
 import { roundedMs } from './rounded-ms.ts';
 
+export type ExchangeLine = ReturnType<typeof exchangeLine>;
+
 /** @param suppressed lines like it that were left out before it */
-export function logExchange(logger: Logger, record: ExchangeRecord, suppressed = 0): void {
-  const { httpStatus, outcome } = record;
-  const line = {
+export function exchangeLine(record: ExchangeRecord, suppressed = 0) {
+  return {
     exchange: record.id,
     era: record.era,
     method: record.method,
@@ -15,8 +16,8 @@ export function logExchange(logger: Logger, record: ExchangeRecord, suppressed =
     server: record.server,
     target: record.target === undefined ? undefined : loggableTarget(record.target),
     version: record.protocolVersion,
-    status: httpStatus,
-    outcome,
+    status: record.httpStatus,
+    outcome: record.outcome,
     reason: record.reason,
     rule: record.rule,
     suppressed: suppressed === 0 ? undefined : suppressed,
@@ -25,6 +26,9 @@ export function logExchange(logger: Logger, record: ExchangeRecord, suppressed =
     upstreamMs: roundedMs(record.upstreamMs),
     traceId: traceIdOfRecord(record),
   };
-  if (httpStatus !== undefined && httpStatus >= 500) logger.warn(line, 'exchange');
+}
+
+export function logExchange(logger: Logger, line: ExchangeLine): void {
+  if (line.status !== undefined && line.status >= 500) logger.warn(line, 'exchange');
   else logger.info(line, 'exchange');
 }

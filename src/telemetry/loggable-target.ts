@@ -8,5 +8,10 @@ const USER_INFO = /^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i;
 export function loggableTarget(target: string): string {
   const [path = ''] = target.split(/[?#]/, 1);
   const bare = path.replace(USER_INFO, '$1[redacted]@');
-  return bare.length > MAX_LENGTH ? `${bare.slice(0, MAX_LENGTH)}...` : bare;
+  return detached(bare.length > MAX_LENGTH ? `${bare.slice(0, MAX_LENGTH)}...` : bare, target);
+}
+
+/** A part of a text keeps all of it in memory, megabytes for one name, as long as it is kept itself. */
+function detached(part: string, whole: string): string {
+  return part.length === whole.length ? part : Buffer.from(part, 'utf16le').toString('utf16le');
 }

@@ -5,7 +5,7 @@ import {
   type Logger as PinoLogger,
   pino,
 } from 'pino';
-import { createRedact } from './redaction.ts';
+import { createRedact, type Redact } from './redaction.ts';
 
 export type Logger = PinoLogger;
 
@@ -41,6 +41,7 @@ export function createLogger({ level, secrets, destination = standardError() }: 
     forgotten.register(child, reference);
   };
   const logger = pino({ level, base: null, onChild }, redacted);
+  redactions.set(logger, (text) => redact(text));
   adjustments.set(logger, (settings) => {
     // What was secret stays so: it may still be on its way through what is being ended.
     for (const secret of settings.secrets) known.add(secret);
@@ -52,6 +53,13 @@ export function createLogger({ level, secrets, destination = standardError() }: 
     }
   });
   return logger;
+}
+
+const redactions = new WeakMap<Logger, Redact>();
+
+/** What takes the secrets out of this logger's lines, for other text that is shown to an operator. */
+export function redactionOf(logger: Logger): Redact {
+  return redactions.get(logger) ?? createRedact([]);
 }
 
 const adjustments = new WeakMap<Logger, (settings: LogSettings) => void>();

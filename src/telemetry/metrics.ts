@@ -4,6 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { FAILURES, type FailureCode } from '../errors.ts';
 import { SUPPORTED_VERSIONS } from '../protocol/era.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
+import { isTimed } from './timed-methods.ts';
 
 export interface MetricsOptions {
   /** CPU, memory, event loop and garbage collection of the process; on unless false. */
@@ -43,8 +44,6 @@ const DURATION_BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 
 const VERSIONS: ReadonlySet<string> = new Set(SUPPORTED_VERSIONS);
 const MAX_TOOLS_PER_SERVER = 500;
 const MAX_REASONS = 200;
-/** Streams that live for hours say nothing about how long an operation takes. */
-const UNTIMED_METHODS: ReadonlySet<string> = new Set(['subscriptions/listen', 'GET']);
 
 export function createMetrics({ processMetrics = true }: MetricsOptions = {}): Metrics {
   const registry = new Registry();
@@ -100,7 +99,7 @@ export function createMetrics({ processMetrics = true }: MetricsOptions = {}): M
     if (isFailure(outcome)) countRefusal(outcome, record.reason);
     if (method === undefined) return;
     const errorType = errorTypeOf(record, outcome);
-    if (durationMs !== undefined && !UNTIMED_METHODS.has(method)) {
+    if (durationMs !== undefined && isTimed(method)) {
       boundDurations(method, versionLabel(record), errorType).observe(durationMs / 1000);
     }
     if (server === undefined) return;

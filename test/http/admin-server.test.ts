@@ -23,7 +23,7 @@ async function startAdmin(
       destination: { write: (line) => logLines.push(line) },
     }),
     metrics: createMetrics({ processMetrics: false }),
-    status: () => ({ servers: {} }),
+    documents: { '/status': () => ({ servers: {} }) },
     isReady: () => ({ ready: true }),
     ...options,
   });
@@ -63,7 +63,9 @@ test('F60: alive is that the loop turns; ready is what the gateway says', async 
 });
 
 test('status is JSON, never stored', async (t) => {
-  const { url } = await startAdmin(t, { status: () => ({ servers: { docs: { era: 'modern' } } }) });
+  const { url } = await startAdmin(t, {
+    documents: { '/status': () => ({ servers: { docs: { era: 'modern' } } }) },
+  });
   const response = await fetch(`${url}/status`);
   assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
   assert.equal(response.headers.get('cache-control'), 'no-store');
@@ -82,7 +84,6 @@ test('metrics are what the registry exposes', async (t) => {
 test('all else is a JSON 404, other methods too', async (t) => {
   const { url } = await startAdmin(t);
   for (const [method, path] of [
-    ['GET', '/'],
     ['GET', '/mcp'],
     ['GET', '/livez/'],
     ['GET', '/%zz'],
@@ -172,8 +173,10 @@ test('a token that is configured is asked for on loopback too', async (t) => {
 
 test('a status that cannot be told is an incident; its cause is in the log alone', async (t) => {
   const { url, logLines } = await startAdmin(t, {
-    status: () => {
-      throw new Error('the inner truth');
+    documents: {
+      '/status': () => {
+        throw new Error('the inner truth');
+      },
     },
   });
   const response = await fetch(`${url}/status`);

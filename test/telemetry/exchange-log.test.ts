@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { logExchange } from '../../src/telemetry/exchange-log.ts';
+import { exchangeLine, logExchange } from '../../src/telemetry/exchange-log.ts';
 import { type ExchangeRecord, newRecord } from '../../src/telemetry/exchange-record.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 
@@ -8,7 +8,7 @@ function lineOf(fields: Partial<ExchangeRecord>): Record<string, unknown> {
   const written: string[] = [];
   const destination = { write: (line: string) => written.push(line) };
   const logger = createLogger({ level: 'info', secrets: [], destination });
-  logExchange(logger, { ...newRecord('the-id', 0), ...fields });
+  logExchange(logger, exchangeLine({ ...newRecord('the-id', 0), ...fields }));
   assert.equal(written.length, 1);
   const { time, ...line } = JSON.parse(written[0] ?? '');
   assert.ok(Math.abs(time - Date.now()) < 10_000);
