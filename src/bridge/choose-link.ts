@@ -155,8 +155,13 @@ export function principalLinkKey({ era, principal }: Onlooker, normal: JsonObjec
 }
 
 /** Names the links of one key at one server, whichever of them is open. */
-export function linkOwner(server: Server, key: string): string {
-  return `${server.slug} ${key}`;
+export function linkOwner({ slug }: Pick<Server, 'slug'>, key: string): string {
+  return `${slug} ${key}`;
+}
+
+/** Whether those links are a principal's, whatever was declared on them. */
+export function isLinkOf(owner: string, server: Pick<Server, 'slug'>, principal: string): boolean {
+  return owner.startsWith(linkOwner(server, `principal ${principal} `));
 }
 
 /**

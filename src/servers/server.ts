@@ -18,7 +18,7 @@ import type { ProcessPlaces } from './process-places.ts';
 import { ServerLink } from './server-link.ts';
 import { type ServerState, serverState } from './server-state.ts';
 import { ServerStats } from './server-stats.ts';
-import { type SharedListener, SharedListeners } from './shared-listeners.ts';
+import { type LinkListener, type SharedListener, SharedListeners } from './shared-listeners.ts';
 import { type Backoff, OwnerBackoffs, StartBackoff } from './start-backoff.ts';
 import type { GroupUsages } from './stdio/group-usage.ts';
 import type { ServerMessage } from './transport.ts';
@@ -171,12 +171,17 @@ export class Server {
    * to stop.
    */
   onSharedMessage(listener: SharedListener, person?: string): () => void {
-    return this.#listeners.add(listener, { person });
+    return this.#listeners.add(listener, person);
   }
 
   /** The same of every catalogue link, whoever it belongs to: for what is kept of links. */
-  onCatalogueMessage(listener: SharedListener): () => void {
-    return this.#listeners.add(listener, 'all');
+  onCatalogueMessage(listener: LinkListener): () => void {
+    return this.#listeners.addToLinks(listener);
+  }
+
+  /** Tells those who listen to such messages of one that no link here has brought. */
+  announce(message: ServerMessage, person?: string): void {
+    this.#listeners.announce(message, person);
   }
 
   /** Who may share a link to this server, once its era is known. */
@@ -220,6 +225,11 @@ export class Server {
 
   get linksByState(): Readonly<Record<LinkState, number>> {
     return this.#pool.linksByState;
+  }
+
+  /** Those that are open. */
+  get links(): readonly ServerLink[] {
+    return this.#pool.links;
   }
 
   get openLinks(): number {

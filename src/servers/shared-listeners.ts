@@ -2,28 +2,42 @@
 import type { ServerLink } from './server-link.ts';
 import type { ServerMessage } from './transport.ts';
 
+export type SharedListener = (message: ServerMessage) => void;
 /** `person` is whose the link is, where it is not everyone's. */
-export type SharedListener = (message: ServerMessage, link: ServerLink, person: string | undefined) => void;
-
-type Audience = 'all' | { readonly person: string | undefined };
+export type LinkListener = (message: ServerMessage, link: ServerLink, person: string | undefined) => void;
 
 export class SharedListeners {
-  readonly #listening = new Set<{ readonly listener: SharedListener; readonly to: Audience }>();
+  readonly #ofLinks = new Set<{ readonly listener: LinkListener }>();
+  readonly #listening = new Set<{ readonly listener: SharedListener; readonly person: string | undefined }>();
 
   /** @returns the way to stop */
-  add(listener: SharedListener, to: Audience): () => void {
-    const listening = { listener, to };
+  add(listener: SharedListener, person: string | undefined): () => void {
+    const listening = { listener, person };
     this.#listening.add(listening);
     return () => this.#listening.delete(listening);
   }
 
+  /** Hears all links, before anybody else does. */
+  addToLinks(listener: LinkListener): () => void {
+    const listening = { listener };
+    this.#ofLinks.add(listening);
+    return () => this.#ofLinks.delete(listening);
+  }
+
   tell(message: ServerMessage, link: ServerLink, person: string | undefined): void {
-    for (const { listener, to } of this.#listening) {
-      if (to === 'all' || person === undefined || to.person === person) listener(message, link, person);
+    for (const { listener } of this.#ofLinks) listener(message, link, person);
+    this.announce(message, person);
+  }
+
+  /** What no link of this process has said. */
+  announce(message: ServerMessage, person: string | undefined): void {
+    for (const { listener, person: of } of this.#listening) {
+      if (person === undefined || of === person) listener(message);
     }
   }
 
   clear(): void {
+    this.#ofLinks.clear();
     this.#listening.clear();
   }
 }

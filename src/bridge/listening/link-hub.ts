@@ -225,6 +225,13 @@ export class LinkHubs {
     for (const listener of this.#listeners.get(owner) ?? []) listener(message);
   }
 
+  /** Tells those who listen to the links of a principal at a server of what none of these links here has said. */
+  announce(message: ServerMessage, isTheirs: (owner: string) => boolean): void {
+    for (const [owner, listeners] of this.#listeners) {
+      if (isTheirs(owner)) for (const listener of listeners) listener(message);
+    }
+  }
+
   /** Hears notifications of the owner's link, whether it is open by now or will be. Returns the way to stop. */
   listen(owner: string, listener: HubListener): () => void {
     const listeners = this.#listeners.get(owner) ?? new Set();
