@@ -122,6 +122,7 @@ export class Edition {
       listens: lasting.listens,
       streams: lasting.streams,
       bridge: lasting.bridge,
+      credentials,
       limits: new Limits(
         {
           limits: gateway.limits,

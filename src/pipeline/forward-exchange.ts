@@ -11,9 +11,11 @@ import {
   ReplicaUnreachable,
   type ReplyFrame,
 } from '../replicas/replicas.ts';
+import type { Server } from '../servers/server.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { sealCredentials } from './handed-credentials.ts';
 
 /** Where an answer is repeated. The exchange's own reply is one. */
 export interface RepeatedReply {
@@ -31,6 +33,8 @@ export interface Forward {
   readonly kind: 'permitted' | 'undecided';
   /** Ends it over there too; the end of this gateway does in any case. */
   readonly signal?: AbortSignal;
+  /** What it may be about; some of them may have to be signed in to with what only the caller's token gets. */
+  readonly servers?: readonly Server[];
   /** What is sent in place of what the client sent. */
   readonly instead?: Partial<Pick<ForwardedExchange, 'view' | 'headers' | 'body'>>;
   /** In place of the exchange's own. */
@@ -57,22 +61,25 @@ const LEFT_TIMEOUT_MS = 5_000;
  * @throws GatewayError as the other replica failed, or was lost; or the signal's reason
  */
 export async function forwardExchange(
-  { replicas, ending }: GatewayContext,
+  gateway: GatewayContext,
   exchange: Exchange,
   forward: Forward,
 ): Promise<void> {
+  const { replicas, ending } = gateway;
   if (replicas === undefined || exchange.forwarded !== undefined) throw new Error('nothing may be handed on');
-  const sent = messageOf(exchange, forward);
+  const { to, servers = [] } = forward;
+  const credentials = await sealCredentials(gateway, exchange, { to, servers });
+  const sent = messageOf(exchange, forward, credentials.sealed);
   const cut = new AbortController();
   const signal = AbortSignal.any([
     ending,
     cut.signal,
     ...(forward.signal === undefined ? [] : [forward.signal]),
   ]);
-  const frames = await replicas.forward(forward.to, sent, signal);
+  const frames = await replicas.forward(to, sent, signal);
   const reply = forward.reply ?? exchange.reply;
   const stopTelling = forward.outlivesClient
-    ? tellWhenLeft(exchange.clientGone, () => tellLeft(replicas, forward.to, sent, cut))
+    ? tellWhenLeft(exchange.clientGone, () => tellLeft(replicas, to, sent, cut))
     : undefined;
   // The record comes last, and has to be there when the answer ends: then it is written.
   let last: LastFrame | undefined;
@@ -91,6 +98,7 @@ export async function forwardExchange(
   } finally {
     stopTelling?.();
   }
+  if (exchange.record.outcome === 'credential-refused') credentials.forget();
   if (last !== undefined) return finish(reply, last);
   if (!ending.aborted) throw new GatewayError('server-unavailable', { reason: 'replica_lost' });
   // Its client comes back for the rest by another way; others have to be told.
@@ -130,7 +138,11 @@ export function repeatedOn(output: CallOutput, openStream: () => void): Repeated
   };
 }
 
-function messageOf(exchange: Exchange, { kind, instead }: Forward): ForwardedExchange {
+function messageOf(
+  exchange: Exchange,
+  { kind, instead }: Forward,
+  credentials: string | undefined,
+): ForwardedExchange {
   const { id, httpMethod, view, headers, principal, arrival, body } = exchange;
   return {
     kind,
@@ -141,6 +153,7 @@ function messageOf(exchange: Exchange, { kind, instead }: Forward): ForwardedExc
     principal,
     address: arrival.address,
     body,
+    credentials,
     ...instead,
   };
 }

@@ -1,10 +1,20 @@
 // Exchanges that other replicas have handed over because what they need lives here: each goes down the line once more,
 // without what has been done where its client is.
+import type { SealedState } from '../bridge/seals/sealed-state.ts';
 import type { Exchange } from './exchange.ts';
+import { callerWithCredentials } from './handed-credentials.ts';
 
 export class ForwardedExchanges {
+  readonly #state: SealedState;
+  readonly #self: string;
   /** By the replica and exchange that they came from: how to say that the client is gone. */
   readonly #running = new Map<string, AbortController>();
+
+  /** @param self the id of this replica */
+  constructor(state: SealedState, self: string) {
+    this.#state = state;
+    this.#self = self;
+  }
 
   get running(): number {
     return this.#running.size;
@@ -21,15 +31,16 @@ export class ForwardedExchanges {
     const left = new AbortController();
     this.#running.set(key, left);
     try {
-      await handle(withClientGone(exchange, AbortSignal.any([exchange.clientGone, left.signal])));
+      await handle(
+        Object.create(exchange, {
+          clientGone: { value: AbortSignal.any([exchange.clientGone, left.signal]) },
+          caller: { value: callerWithCredentials(this.#state, exchange, this.#self) },
+        }),
+      );
     } finally {
       if (this.#running.get(key) === left) this.#running.delete(key);
     }
     // Nobody reads it any more, but its record is waited for.
     if (left.signal.aborted) reply.end();
   }
-}
-
-function withClientGone(exchange: Exchange, clientGone: AbortSignal): Exchange {
-  return Object.create(exchange, { clientGone: { value: clientGone } });
 }

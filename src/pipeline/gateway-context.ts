@@ -13,6 +13,7 @@ import type { ServerCatalogue } from '../federation/server-catalogue.ts';
 import type { ToolShapes } from '../federation/tool-shapes.ts';
 import type { WithheldNames } from '../federation/withheld-names.ts';
 import type { Replicas } from '../replicas/replicas.ts';
+import type { Credentials } from '../servers/credentials/credentials.ts';
 import type { ClientIdentity } from '../servers/peer.ts';
 import type { Server } from '../servers/server.ts';
 import type { Auditor } from '../telemetry/audit/auditor.ts';
@@ -39,6 +40,7 @@ export interface GatewayContext {
   readonly listens: OpenListens;
   readonly streams: OpenStreams;
   readonly bridge: BridgeState;
+  readonly credentials: Pick<Credentials, 'toHandOver' | 'forgetHandedOver'>;
   readonly limits: Limits;
   readonly retries: RetryPasses;
   /** Undefined where this is the only one. */

@@ -71,7 +71,8 @@ export async function handleLegacyMessage(
     const opening = { request: message, hidden: false, server: view.sole?.server };
     return withinLimits(gateway, exchange, opening, async () => {
       const to = await homeOfSession(gateway, exchange, view);
-      const forward = { kind: 'permitted' as const, signal: exchange.clientGone };
+      const servers = serversOf(view);
+      const forward = { kind: 'permitted' as const, signal: exchange.clientGone, servers };
       if (to !== undefined && (await tryForward(gateway, exchange, { ...forward, to }))) return;
       await openSession(gateway, exchange, message, view);
     });
@@ -89,7 +90,9 @@ export async function handleLegacyMessage(
       : await forwardToSession(gateway, exchange, {
           elsewhere,
           sole: view.sole,
-          kind: message.kind === 'batch' ? 'undecided' : 'permitted',
+          ...(message.kind === 'batch'
+            ? { kind: 'undecided', servers: serversOf(view) }
+            : { kind: 'permitted' }),
           outlivesClient: true,
         });
   if (elsewhere !== undefined && session === undefined) return;
@@ -199,6 +202,7 @@ async function handleRequest(
       elsewhere: to,
       sole: view.sole,
       kind,
+      servers: routed.to === 'one' ? [routed.member.server] : serversOf(view),
       outlivesClient: true,
     });
   // The session's own servers may have told it of more than anybody else has heard of.
@@ -275,7 +279,7 @@ async function handleSessionless(
   }
   const { asked, member, names } = routed;
   const home = await homeOfRequest(gateway, exchange, { request, server: member.server });
-  if (await forwardHome(gateway, exchange, { home, outlivesClient: true })) return;
+  if (await forwardHome(gateway, exchange, { home, servers: [member.server], outlivesClient: true })) return;
   const heard = heardOutput(plain, liveAccess(gateway, exchange));
   const output = names === undefined ? heard : publicOutput(heard, request.method, names);
   await dispatchRequest(gateway, exchange, {

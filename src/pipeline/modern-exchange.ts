@@ -111,7 +111,8 @@ async function answerRequest(
   reply.holdFor(HOLD_MS);
   const home = await homeOfRequest(gateway, exchange, { request, server });
   const isListen = request.method === 'subscriptions/listen';
-  if (!isListen && (await forwardHome(gateway, exchange, { home, signal: clientGone }))) return;
+  if (!isListen && (await forwardHome(gateway, exchange, { home, servers: [server], signal: clientGone })))
+    return;
   const plain: CallOutput = {
     send: (message) => reply.send(message),
     respond: (idText, outcome, status) => reply.respond(idText, outcome, { status }),

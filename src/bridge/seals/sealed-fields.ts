@@ -22,6 +22,8 @@ export interface SealedFieldsOptions {
   readonly replica?: string | undefined;
 }
 
+type Purpose = Exclude<SealContext['purpose'], 'credential'>;
+
 /** What a cursor of one link says, where there are several replicas: whose link, which, and the server's own words. */
 const PLACED_CURSOR = /^([\w-]+) ([\w-]+) (.*)$/s;
 

@@ -4,7 +4,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface SealContext {
-  readonly purpose: 'requestState' | 'cursor' | 'task' | 'session';
+  readonly purpose: 'requestState' | 'cursor' | 'task' | 'session' | 'credential';
   /** principalKey of the only caller who may bring it back. */
   readonly principal: string;
   readonly server: string;

@@ -2,6 +2,7 @@
 import type { ServerConfig } from '../../config/config.ts';
 import { isPersonalAuth } from '../../config/server-auth-config.ts';
 import type { CallerToken } from './caller-token.ts';
+import type { Credential } from './credential.ts';
 
 export interface Caller {
   /** One text for one principal: issuer, subject and client. */
@@ -15,6 +16,8 @@ export interface Caller {
   readonly expiresAtMs: number | undefined;
   /** What it signed in with; undefined where that was no token of an issuer. Read from its request each time. */
   token(): CallerToken | undefined;
+  /** What another replica has got for it to show to that server; undefined where its own request is here. */
+  handedOver?(server: string): Credential | undefined;
 }
 
 /** Whether what the server sees depends on who calls: nobody then shares a link with anybody else. */

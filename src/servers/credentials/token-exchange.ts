@@ -10,8 +10,10 @@ import { requestToken } from './token-endpoint.ts';
 
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 
+/** @param server the slug of the one that it is for */
 export function tokenExchangeSource(
   endpoint: TokenExchangeConfig,
+  server: string,
   { fetchJson, now, timing }: SourceOptions,
 ): CredentialSource {
   const cache = new CredentialCache(now, timing);
@@ -40,6 +42,8 @@ export function tokenExchangeSource(
         async obtain() {
           const token = caller.token();
           if (token !== undefined) return exchange(token);
+          const handedOver = caller.handedOver?.(server);
+          if (handedOver !== undefined) return handedOver;
           throw new CredentialFailure(
             'no-caller',
             'the caller signed in with nothing that could be exchanged',

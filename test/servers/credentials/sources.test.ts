@@ -48,7 +48,7 @@ async function rig(t: TestContext, type: Endpoint['type'], changes: Partial<Endp
     issuers: new IssuerNames(undefined),
     timing: { freshMs: 0 },
   };
-  const source = createSource(auth, options);
+  const source = createSource(auth, 'docs', options);
   return {
     endpoint,
     source,
@@ -177,6 +177,18 @@ test('nobody, and who came without a token, is exchanged for nothing', async (t)
   await assert.rejects(get(undefined), CredentialFailure);
   await assert.rejects(get(caller('ci', { token: () => undefined })), /nothing that could be exchanged/);
   assert.equal(endpoint.asked.length, 0);
+});
+
+test('what another replica has got for a caller is shown to the server that it is for, while it is good', async (t) => {
+  const { endpoint, get, pass, now } = await rig(t, 'token_exchange');
+  const token = () => undefined;
+  const credential = { token: 'got-elsewhere', expiresAtMs: now + 60 * SECOND };
+  const handedOver = (server: string) => (server === 'docs' ? credential : undefined);
+  assert.equal(await get(caller('ann', { token, handedOver })), 'got-elsewhere');
+  assert.equal(endpoint.asked.length, 0);
+  assert.equal(await get(caller('ann', { token })), 'got-elsewhere', 'kept as one of our own would be');
+  pass(61 * SECOND);
+  await assert.rejects(get(caller('ann', { token, handedOver: () => undefined })), { reason: 'no-caller' });
 });
 
 test('the token of a caller shows in no text that is made of it', () => {

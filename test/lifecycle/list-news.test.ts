@@ -1,0 +1,124 @@
+// Word of changed lists between replicas: published once, told once, and never passed on.
+import assert from 'node:assert/strict';
+import { mock, type TestContext, test } from 'node:test';
+import { type ListChanged, ListNews } from '../../src/lifecycle/list-news.ts';
+import type { ReplicaEvent } from '../../src/replicas/replicas.ts';
+import type { Server } from '../../src/servers/server.ts';
+
+const TOOLS = 'notifications/tools/list_changed';
+const CHANGED: ListChanged = { kind: 'list-changed', server: 'docs', method: TOOLS, person: undefined };
+const HERS: ListChanged = { ...CHANGED, person: '["i","ann","app"]' };
+
+function rig(t: TestContext, { personal = false } = {}) {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.after(() => mock.timers.reset());
+  const published: ReplicaEvent[] = [];
+  const told: unknown[][] = [];
+  const server = {
+    slug: 'docs',
+    personal,
+    links: ['a link'],
+    announce: ({ method }: { method: string }, person?: string) => told.push(['server', method, person]),
+  } as unknown as Server;
+  const news = new ListNews({
+    replicas: { publish: (event) => published.push(event) },
+    catalogue: {
+      noteListChanged: (link: unknown, method) => told.push(['links', link, method]),
+      tell: ({ slug }, method, person) => told.push(['catalogue', slug, method, person]),
+    },
+    hubs: {
+      announce: ({ method }, isTheirs) =>
+        told.push([
+          'hubs',
+          method,
+          isTheirs('docs principal ["i","ann","app"] {}'),
+          isTheirs('docs principal ["i","ann","app2"] {}'),
+          isTheirs('other principal ["i","ann","app"] {}'),
+        ]),
+    },
+    servers: () => new Map([['docs', server]]),
+    timing: { gatherMs: 100, patienceMs: 400 },
+  });
+  t.after(() => news.close());
+  return { news, published, told };
+}
+
+const FOR_ALL = [
+  ['links', 'a link', TOOLS],
+  ['server', TOOLS, undefined],
+  ['catalogue', 'docs', TOOLS, undefined],
+];
+
+test('what a server says again and again is published once in a while', (t) => {
+  const { news, published } = rig(t);
+  for (let i = 0; i < 5; i += 1) news.publish(CHANGED);
+  assert.deepEqual(published, []);
+  mock.timers.tick(100);
+  assert.deepEqual(published, [CHANGED]);
+  news.publish(CHANGED);
+  mock.timers.tick(100);
+  assert.equal(published.length, 2);
+});
+
+test('only lists are spoken of', (t) => {
+  const { news, published, told } = rig(t);
+  news.publish({ ...CHANGED, method: 'notifications/message' });
+  news.receive({ ...CHANGED, method: 'notifications/message' });
+  mock.timers.tick(1_000);
+  assert.deepEqual([published, told], [[], []]);
+});
+
+test('what another replica has heard is told here after a moment, once, and is not published', (t) => {
+  const { news, published, told } = rig(t);
+  news.receive(CHANGED);
+  news.receive(CHANGED);
+  assert.deepEqual(told, []);
+  mock.timers.tick(400);
+  assert.deepEqual(told, FOR_ALL);
+  mock.timers.tick(1_000);
+  assert.deepEqual(published, []);
+});
+
+test('what the server has said here too, before or soon after, is not told twice', (t) => {
+  const { news, told } = rig(t);
+  news.receive(CHANGED);
+  news.publish(CHANGED);
+  mock.timers.tick(399);
+  news.receive(CHANGED);
+  mock.timers.tick(1_000);
+  assert.deepEqual(told, []);
+  news.receive(CHANGED);
+  mock.timers.tick(400);
+  assert.deepEqual(told, FOR_ALL, 'later it is news again');
+});
+
+test("what one person's own link has said is for that person's listens alone", (t) => {
+  const { news, told } = rig(t);
+  news.receive(HERS);
+  mock.timers.tick(400);
+  assert.deepEqual(told, [
+    ['links', 'a link', TOOLS],
+    ['hubs', TOOLS, true, false, false],
+  ]);
+});
+
+test('where each person has a list of their own, it is for all that the person has open', (t) => {
+  const { news, told } = rig(t, { personal: true });
+  news.receive(HERS);
+  mock.timers.tick(400);
+  assert.deepEqual(told.slice(2), [
+    ['server', TOOLS, HERS.person],
+    ['catalogue', 'docs', TOOLS, HERS.person],
+  ]);
+});
+
+test('a server that is not configured here, and the end of the gateway, leave nothing to tell', (t) => {
+  const { news, told, published } = rig(t);
+  news.receive({ ...CHANGED, server: 'gone' });
+  mock.timers.tick(400);
+  news.receive(CHANGED);
+  news.publish(HERS);
+  news.close();
+  mock.timers.tick(1_000);
+  assert.deepEqual([told, published], [[], []]);
+});
