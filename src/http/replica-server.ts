@@ -119,7 +119,7 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
     openReplies.add(reply);
     reply.whenClosed(() => over.abort());
     let signedOut: AbortSignal | undefined;
-    const forwarded: ForwardedFrom = { replica: from, kind };
+    const forwarded: ForwardedFrom = { replica: from, kind, credentials: sent.credentials };
     const exchange: Exchange = {
       ...{ id, view, headers, principal, reply, record, forwarded },
       httpMethod: sent.httpMethod,

@@ -2,7 +2,6 @@
 import type { ServerConfig } from '../../config/config.ts';
 import { isPersonalAuth } from '../../config/server-auth-config.ts';
 import type { CallerToken } from './caller-token.ts';
-import type { Credential } from './credential.ts';
 
 export interface Caller {
   /** One text for one principal: issuer, subject and client. */
@@ -17,7 +16,14 @@ export interface Caller {
   /** What it signed in with; undefined where that was no token of an issuer. Read from its request each time. */
   token(): CallerToken | undefined;
   /** What another replica has got for it to show to that server; undefined where its own request is here. */
-  handedOver?(server: string): Credential | undefined;
+  handedOver?(server: string): HandedOver | undefined;
+}
+
+/** A credential. */
+export interface HandedOver {
+  readonly token: string;
+  /** By `Date.now()`; undefined for what has no end that we know of. */
+  readonly expiresAtMs: number | undefined;
 }
 
 /** Whether what the server sees depends on who calls: nobody then shares a link with anybody else. */
