@@ -7,7 +7,7 @@ import { nameSourceOf } from '../../protocol/request-headers.ts';
 import { RELATED_TASK } from '../crossings/related-task.ts';
 import type { SealContext, SealedState } from './sealed-state.ts';
 
-type Purpose = Exclude<SealContext['purpose'], 'session'>;
+type Purpose = Exclude<SealContext['purpose'], 'session' | 'credential'>;
 
 export interface SealedFieldsOptions {
   readonly state: SealedState;
@@ -21,8 +21,6 @@ export interface SealedFieldsOptions {
   /** The id of this replica, where there are others. */
   readonly replica?: string | undefined;
 }
-
-type Purpose = Exclude<SealContext['purpose'], 'credential'>;
 
 /** What a cursor of one link says, where there are several replicas: whose link, which, and the server's own words. */
 const PLACED_CURSOR = /^([\w-]+) ([\w-]+) (.*)$/s;
