@@ -156,7 +156,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
       hubs: new LinkHubs((link, method) => catalogue.noteListChanged(link, method), questionPatienceMs),
       parked,
     },
-    retries: new RetryPasses(state),
+    retries: new RetryPasses({ state }),
     replicas: undefined,
     ending: new AbortController(),
     hurrying: new AbortController(),

@@ -53,10 +53,11 @@ function admit(
     cost: isCall(request.method) ? 'call' : 'list',
     isEndless: request.method === 'subscriptions/listen',
   };
-  const isRetry =
-    server !== undefined &&
-    retries.redeem(request, { principal: principalKey(principal), server: server.slug });
-  return isRetry ? limits.admitFree(limited) : limits.admit(limited);
+  if (server === undefined || request.params?.requestState === undefined) return limits.admit(limited);
+  const whose = { principal: principalKey(principal), server: server.slug };
+  return retries
+    .redeem(request, whose)
+    .then((isFree) => (isFree ? limits.admitFree(limited) : limits.admit(limited)));
 }
 
 const NOTHING: Admission = { leave() {} };
