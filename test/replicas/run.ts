@@ -28,7 +28,8 @@ const excludedAlone = options.includes('--excluded');
 
 const chosen = balancedFiles().filter(
   (file) =>
-    words.every((word) => file.includes(word)) && (excludedAlone ? isExcluded(file) : !isLeftOut(file)),
+    (words.length === 0 || words.some((word) => file.includes(word))) &&
+    (excludedAlone ? isExcluded(file) : !isLeftOut(file)),
 );
 const startedAt = performance.now();
 await using redis = await startRedis();

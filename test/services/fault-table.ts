@@ -1,10 +1,11 @@
-// The table of what callers notice of a sick Redis, and its place in the operators' page.
+// Tables of what callers notice of a sick Redis, and their places in the operators' page.
 import { fileURLToPath } from 'node:url';
 
 export interface FaultRow {
   readonly state: string;
   readonly call: string;
-  readonly status: number;
+  /** Of all calls of the row; more than one where it changes meanwhile. */
+  readonly statuses: readonly number[];
   /** How long the first two took beyond what they take with a healthy Redis. */
   readonly firstMs: readonly number[];
   /** The same of the hundred after them, at the 99th percentile. */
@@ -15,13 +16,12 @@ export interface FaultRow {
 
 export const PAGE = fileURLToPath(new URL('../../docs/operations.md', import.meta.url));
 
-const BEGIN = '<!-- redis-faults: written by test/services/redis-faults.services.ts -->';
-const END = '<!-- /redis-faults -->';
 const HEADINGS = ['Redis', 'call', 'status', 'added to the first two', 'then, at p99', 'back after'];
 
-export function withTable(page: string, rows: readonly FaultRow[]): string {
-  const [before, , after] = split(page);
-  return `${before}${BEGIN}\n\n${render(rows)}\n\n${END}${after}`;
+/** @param name of the table, and of the file of its tests */
+export function withTable(page: string, name: string, rows: readonly FaultRow[]): string {
+  const [before, , after] = split(page, name);
+  return `${before}\n\n${render(rows)}\n\n${after}`;
 }
 
 /** The table in words alone: measurements differ from run to run. */
@@ -29,15 +29,15 @@ export function wordsOf(rows: readonly FaultRow[]): string {
   return words(render(rows));
 }
 
-export function wordsInPage(page: string): string {
-  return words(split(page)[1].trim());
+export function wordsInPage(page: string, name: string): string {
+  return words(split(page, name)[1].trim());
 }
 
 function render(rows: readonly FaultRow[]): string {
-  const cells = rows.map(({ state, call, status, firstMs, addedMs, recoveryMs }) => [
+  const cells = rows.map(({ state, call, statuses, firstMs, addedMs, recoveryMs }) => [
     state,
     call,
-    String(status),
+    statuses.join(', '),
     firstMs.map((ms) => `${Math.round(ms)} ms`).join(', '),
     `${Math.round(addedMs)} ms`,
     recoveryMs === undefined ? 'at once' : `${(recoveryMs / 1000).toFixed(1)} s`,
@@ -57,8 +57,11 @@ function words(table: string): string {
     .replace(/-+/g, '-');
 }
 
-function split(page: string): [before: string, table: string, after: string] {
-  const [before = '', rest = ''] = page.split(BEGIN);
-  const [table = '', after = ''] = rest.split(END);
-  return [before, table, after];
+/** With its marks, what stands before the table and after it. */
+function split(page: string, name: string): [before: string, table: string, after: string] {
+  const begin = `<!-- ${name}: written by test/services/${name}.services.ts -->`;
+  const end = `<!-- /${name} -->`;
+  const [before = '', rest = ''] = page.split(begin);
+  const [table = '', after = ''] = rest.split(end);
+  return [before + begin, table, end + after];
 }

@@ -1,6 +1,7 @@
 // Several gateways as processes behind a balancer, with one Redis, as one service runs in the field. To a test they
 // are what one process is; it may also reach each by itself, and end it.
 import { parse } from 'yaml';
+import { freePort } from './free-port.ts';
 import type { GatewayConfigFile, GatewayOptions, GatewayProcess } from './gateway-process.ts';
 import { startMergedAdmin } from './merged-admin.ts';
 import { REPLICA_SECRET, redisOfTheRun } from './replicas-wanted.ts';
@@ -32,8 +33,13 @@ export async function startReplicaProcesses({
   const { listen = {}, admin, ...gateway } = (file.gateway ?? {}) as { listen?: Section; admin?: Section };
   const secrets = [...(options.secrets ?? []), REPLICA_SECRET];
   const replicas = await Promise.all(
-    Array.from({ length: count }, async () =>
-      start({
+    Array.from({ length: count }, async () => {
+      const port = await freePort();
+      const listenForReplicas = { host: '127.0.0.1', port };
+      const replica = {
+        ...{ listen: listenForReplicas, url: `http://127.0.0.1:${port}`, secret: REPLICA_SECRET },
+      };
+      return start({
         ...options,
         secrets,
         config: {
@@ -43,10 +49,11 @@ export async function startReplicaProcesses({
             ...gateway,
             listen: { host: '127.0.0.1', ...listen, port: 0 },
             admin: { host: '127.0.0.1', ...admin, port: 0 },
+            replica,
           },
         },
-      }),
-    ),
+      });
+    }),
   );
   const [first] = replicas;
   if (first === undefined) throw new Error('there has to be one replica at least');

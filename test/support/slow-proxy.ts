@@ -7,6 +7,8 @@ export interface SlowProxy extends AsyncDisposable {
   readonly port: number;
   /** How long an answer waits on its way back. */
   delayMs: number;
+  /** Forgets the connections that there are, and all new ones too until it is told to stop. */
+  swallow(isOn: boolean): void;
   /** The connections that there are now: what goes in is lost. New ones are as good as ever. */
   forgetConnections(): void;
 }
@@ -14,10 +16,12 @@ export interface SlowProxy extends AsyncDisposable {
 export async function startSlowProxy(targetPort: number): Promise<SlowProxy> {
   const sockets = new Set<Socket>();
   let forgotten = new WeakSet<Socket>();
+  let swallows = false;
   const server = createServer((near) => {
     const far = createConnection(targetPort, '127.0.0.1');
     for (const socket of [near, far]) {
       sockets.add(socket.setNoDelay(true));
+      if (swallows) forgotten.add(socket);
       socket.on('error', () => {});
       socket.on('close', () => {
         sockets.delete(socket);
@@ -41,6 +45,10 @@ export async function startSlowProxy(targetPort: number): Promise<SlowProxy> {
   const proxy: SlowProxy = {
     port: (server.address() as AddressInfo).port,
     delayMs: 0,
+    swallow(isOn) {
+      swallows = isOn;
+      if (isOn) proxy.forgetConnections();
+    },
     forgetConnections() {
       forgotten = new WeakSet(sockets);
     },

@@ -1,6 +1,7 @@
 // Several gateways in the test's own process behind a balancer, with one Redis, as one service runs in the field. To a
 // test they are what one gateway is; it may also reach each by itself, and end it.
 import type { GatewayConfig } from '../../src/config/config.ts';
+import { freePort } from './free-port.ts';
 import { startMergedAdmin } from './merged-admin.ts';
 import { REPLICA_SECRET, redisOfTheRun } from './replicas-wanted.ts';
 import { type RoundRobinProxy, startRoundRobinProxy } from './round-robin-proxy.ts';
@@ -55,10 +56,14 @@ export async function startReplicas({
 
 /** Another replica of the same service. */
 async function replicaSeat(redis: GatewayConfig['redis']): Promise<Seat> {
+  // The others are told its port before it listens.
+  const listen = { host: '127.0.0.1', port: await freePort() };
+  const replica = { listen, url: `http://127.0.0.1:${listen.port}`, secret: REPLICA_SECRET };
   return (config) => ({
     ...config,
     listen: { ...config.listen, port: 0 },
     admin: config.admin && { ...config.admin, port: 0 },
     redis: config.redis ?? redis,
+    replica,
   });
 }
