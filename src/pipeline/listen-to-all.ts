@@ -12,7 +12,7 @@ import { GatewayError } from '../errors.ts';
 import { viewNames } from '../federation/merged-list.ts';
 import type { ModernRequest } from '../protocol/client-message.ts';
 import { META } from '../protocol/era.ts';
-import { exactId, type StreamMessage } from '../protocol/json-rpc.ts';
+import { exactId } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson, writeJson } from '../protocol/json-text.ts';
 import { LIST_CHANGES, type ListChange } from '../protocol/list-changes.ts';
 import type { Server } from '../servers/server.ts';
@@ -20,6 +20,7 @@ import { type Dispatch, dispatchRequest, noteRequest } from './dispatch-request.
 import type { Exchange } from './exchange.ts';
 import { repeatedOn } from './forward-exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { HeldStream } from './held-stream.ts';
 import { liveAccess, liveMember } from './live-access.ts';
 import { forwardHome, homeOfRequest } from './principal-home.ts';
 import { type ClientAt, routeOnView } from './route-on-view.ts';
@@ -180,7 +181,7 @@ async function wantedByMember(
   return byMember;
 }
 
-/** Resolves with what the server acknowledged, or with nothing where it does not in time. */
+/** Resolves with what the server acknowledged, or with nothing where it does not before time, or room, is over. */
 async function startListen(
   gateway: GatewayContext,
   exchange: Exchange,
@@ -216,13 +217,16 @@ async function startListen(
     output: heardOutput(publicOutput(output, own.method, viewNames(server.slug)), access),
     signal: AbortSignal.any([signal, late.signal]),
   }).catch(() => undefined);
-  const timer = setTimeout(() => late.abort(), gateway.config.lists.timeoutMs);
-  const ended = listening.then(() => {
-    clearTimeout(timer);
+  const giveUp = () => {
+    late.abort();
     acknowledged.resolve([]);
-  });
+  };
+  const timer = setTimeout(giveUp, gateway.config.lists.timeoutMs);
+  stream.full.addEventListener('abort', giveUp);
+  const ended = listening.then(() => acknowledged.resolve([]));
   const honoured = await acknowledged.promise;
   clearTimeout(timer);
+  stream.full.removeEventListener('abort', giveUp);
   return { honoured, ended };
 }
 
@@ -250,27 +254,6 @@ async function listenAt(
     hidden: false,
     sessionCall: undefined,
   });
-}
-
-/** Holds what is said before the beginning is out. */
-class HeldStream {
-  readonly #send: (message: StreamMessage) => void;
-  #held: StreamMessage[] | undefined = [];
-
-  constructor(send: (message: StreamMessage) => void) {
-    this.#send = send;
-  }
-
-  send(message: StreamMessage): void {
-    if (this.#held === undefined) this.#send(message);
-    else this.#held.push(message);
-  }
-
-  release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const message of held) this.#send(message);
-  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -177,6 +177,32 @@ test('F24: one stream of a modern client carries the updates of every server, ta
   stream.abort();
 });
 
+test('a server that talks and never acknowledges is waited for until what it said fills the room, and left out', async (t) => {
+  const { gateway, at } = await startSeveral(t, {
+    servers: { a: 'modern', b: 'modern' },
+    gateway: { lists: { timeoutMs: 60_000, staleForMs: 60_000, ttlMs: 30_000 } },
+  });
+  at('a').acknowledges = false;
+  await using client = new ModernClient(gateway.url);
+  const notifications = { resourceSubscriptions: ['a+x://1', 'b+x://1'] };
+  const listening = client.start('subscriptions/listen', { notifications });
+  const isOurs = ({ body }: { body: string }) => body.includes('resourceSubscriptions');
+  const [asked] = await Promise.all(['a', 'b'].map((slug) => at(slug).request(isOurs)));
+  const words = 'x'.repeat(60_000);
+  for (let line = 0; line < 20; line += 1) {
+    at('a').announce({ method: 'notifications/resources/updated', params: { uri: `x://${line}`, words } });
+  }
+  const stream = await listening.answer;
+  const acknowledged = await stream.message();
+  assert.deepEqual(acknowledged?.params?.notifications, { resourceSubscriptions: ['b+x://1'] });
+  assert.equal(await asked?.ended, 'broken', 'nobody listens there any more');
+  at('b').announce({ method: 'notifications/resources/updated', params: { uri: 'x://1' } });
+  let heard = await stream.message();
+  for (; heard?.params?.words === words; heard = await stream.message());
+  assert.equal(heard?.params?.uri, 'b+x://1');
+  stream.abort();
+});
+
 test('a legacy client subscribes to resources of several servers, and hears of each in its words', async (t) => {
   const libraries = { old: await startLibrary('legacy'), new: await startLibrary('modern') };
   const gateway = await startGateway({

@@ -51,6 +51,9 @@ export class FaultyHttpServer extends FaultyHttpFront {
   readonly #questions = new Map<string, (answer: Message) => void>();
   readonly #running = new Map<RequestId, AbortController>();
 
+  /** Whether it says what it agrees to when a client listens. */
+  acknowledges = true;
+
   constructor({ era = 'both', sessions = true, getStream = true, persona, tls }: FaultyHttpOptions) {
     super((request, response, fault) => this.#serve(request, response, fault), tls);
     this.#options = { era, sessions, getStream };
@@ -174,7 +177,9 @@ export class FaultyHttpServer extends FaultyHttpFront {
     if (method === 'subscriptions/listen' && modern) {
       this.#subscriptions.set(id, exchange.reply as CallReply);
       const _meta = { 'io.modelcontextprotocol/subscriptionId': id };
-      send({ method: 'notifications/subscriptions/acknowledged', params: { ...params, _meta } });
+      if (this.acknowledges) {
+        send({ method: 'notifications/subscriptions/acknowledged', params: { ...params, _meta } });
+      }
       return undefined;
     }
     if (method !== 'tools/call')
