@@ -163,7 +163,8 @@ async function openSession(
     },
     present,
   );
-  session.viewServers = sole === undefined ? liveServers(gateway, exchange) : undefined;
+  session.usable = liveServers(gateway, exchange);
+  session.viewServers = sole === undefined ? session.usable : undefined;
   record.protocolVersion = version;
   record.outcome = 'ok';
   reply.setHeader('Mcp-Session-Id', id);

@@ -180,6 +180,7 @@ function entered(
   exchange: Exchange,
   { session, sole }: { session: LegacySession; sole: ViewMember | undefined },
 ): MetSession {
-  session.viewServers = sole === undefined ? liveServers(gateway, exchange) : undefined;
+  session.usable = liveServers(gateway, exchange);
+  session.viewServers = sole === undefined ? session.usable : undefined;
   return { session };
 }

@@ -2,6 +2,7 @@
 // view's words and on the right stream of the right client.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { accessOf, authOf, keyOf } from '../support/access-rig.ts';
 import { httpServerConfig } from '../support/http-server-config.ts';
 import { startLibrary } from '../support/library-server.ts';
 import type { Members, Message } from '../support/raw-client.ts';
@@ -106,6 +107,37 @@ test('F23: a question to a modern client says which server asks, in either era o
   });
   assert.deepEqual(JSON.parse(textOf(retried)), answer);
 });
+
+for (const view of ['', '/a']) {
+  test(`F23: who may not use a server any more is asked nothing by it on a stream that stays open (/mcp${view})`, async (t) => {
+    const { gateway, at } = await startSeveral(t, {
+      servers: { a: 'legacy', b: 'legacy' },
+      gateway: { auth: authOf({ ann: { groups: [] } }), access: accessOf({ all: { allow: ['a', 'b'] } }) },
+    });
+    const client = { ...keyOf('ann'), capabilities: { elicitation: {} } };
+    await using session = await openSession(`${gateway.url}${view}`, client);
+    await session.tool(view === '' ? 'a__echo' : 'echo');
+    const stream = await session.listen();
+    await at('a').until(() => at('a').listening === 3);
+    const ask = (id: string) => at('a').announce({ id, method: 'elicitation/create', params: FORM });
+    const answersTo = (id: string) =>
+      at('a')
+        .requests('response')
+        .filter(({ message }) => message?.id === id);
+    ask('before');
+    assert.equal((await stream.message())?.method, 'elicitation/create');
+
+    await gateway.reload({ gateway: { access: accessOf({ all: { allow: ['b'] } }) } });
+    ask('after');
+    // Two on the links that lists come from, where nobody is ever asked, and one on the session's own.
+    await at('a').until(() => answersTo('after').length === 3);
+    assert.ok(answersTo('after').every(({ message }) => message?.error !== undefined));
+    assert.equal(await session.delete(), 204);
+    for (let heard = await stream.message(); heard !== undefined; heard = await stream.message()) {
+      assert.match(String(heard.method), /list_changed$/, 'that rights have changed may be known');
+    }
+  });
+}
 
 test('F24: a legacy client hears of the changes of all servers on its one stream, each kind once', async (t) => {
   const { gateway, at } = await startSeveral(t, { servers: { a: 'legacy', b: 'modern' } });

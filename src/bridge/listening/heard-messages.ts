@@ -24,7 +24,9 @@ export function announcedChange(method: string, params?: JsonObject): JsonRpcNot
 }
 
 function mayHear(message: StreamMessage, access: ServerAccess): boolean {
-  if (access.whole || !('method' in message) || 'id' in message || ANNOUNCED.has(message)) return true;
+  if (access.whole || !('method' in message) || ANNOUNCED.has(message)) return true;
+  // A question, asked again on a stream that is resumed.
+  if ('id' in message) return access.sees();
   const { method, params } = message;
   // Log lines speak of whatever the server does: they are for nobody whose rights to it are all gone.
   if (UNSUSPECTED.has(method)) return method !== 'notifications/message' || access.sees();

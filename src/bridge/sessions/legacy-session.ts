@@ -76,10 +76,9 @@ export class LegacySession {
   leaving = false;
   /** The servers on which it may have a link of its own. */
   readonly servers = new Set<Server>();
-  /**
-   * The servers of its view by slug, as far as its caller may use them now; undefined where the view is one server's and
-   * speaks its words. The newest request decides.
-   */
+  /** The servers that its caller may use now, by slug; all until a request has said. The newest one decides. */
+  usable: Pick<ReadonlySet<string>, 'has'> | undefined;
+  /** The same, and undefined where the view is one server's and speaks its words. */
   viewServers: Pick<ReadonlySet<string>, 'has'> | undefined;
   /** Aborts at the session's end, whatever ended it. */
   readonly ended = new AbortController();
@@ -246,7 +245,7 @@ export class LegacySession {
    */
   deliver(server: string | undefined, said: JsonRpcNotification): void {
     // It may go on talking where its caller may not use it any more.
-    if (server !== undefined && this.viewServers?.has(server) === false) return;
+    if (server !== undefined && this.usable?.has(server) === false) return;
     const names = server === undefined ? undefined : this.namesOf(server);
     const message = names === undefined ? said : publicMessage(said, names);
     if (message.method.endsWith('list_changed')) {
@@ -269,7 +268,8 @@ export class LegacySession {
   /**
    * A server's request to the client, under an id of ours, on the stream that it belongs to: that of the call which
    * its wire names, else of the one that waits for its task, else of that server's only call that may ask, else an open GET
-   * stream. Without any, it waits for a while.
+   * stream, but for a server that the client may not use any more: that has its calls in flight alone. Without any, it
+   * waits for a while.
    *
    * @param refuse tells the server that its question will not be answered, and why
    */
@@ -285,7 +285,7 @@ export class LegacySession {
     const where = stream?.carriesEvents ? stream : this.#streamFor(question);
     const nowhere = 'The client has no open stream to be asked on';
     if (where !== undefined) this.#askOn(where, question, origin);
-    else if (stream !== undefined) refuse(nowhere);
+    else if (stream !== undefined || this.usable?.has(question.server) === false) refuse(nowhere);
     else this.#waiting.add(question, origin, () => refuse(nowhere));
   }
 
@@ -301,7 +301,7 @@ export class LegacySession {
     if (waiting?.stream.carriesEvents) return waiting.stream;
     const [sole, ...others] = calls.filter(({ mayAsk }) => mayAsk);
     if (others.length === 0 && sole?.stream.carriesEvents) return sole.stream;
-    return this.#standalone.attached ? this.#standalone : undefined;
+    return this.#standalone.attached && this.usable?.has(server) !== false ? this.#standalone : undefined;
   }
 
   #callsAt(server: string | undefined): SessionCall[] {

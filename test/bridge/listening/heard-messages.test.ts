@@ -6,7 +6,7 @@ import { createAccessPolicy } from '../../../src/access/rules/access-policy.ts';
 import { heardOutput } from '../../../src/bridge/listening/heard-messages.ts';
 import type { StreamMessage } from '../../../src/protocol/json-rpc.ts';
 
-test('a caller whose rights to a server are all gone hears no log line of it, and still of calls in flight', () => {
+test('a caller whose rights to a server are all gone hears no log line and no question of it, and still of calls in flight', () => {
   const nobody = { groups: ['ops'], scopes: [], subjects: [], clients: [], issuers: [] };
   const rule = { name: 'ops', when: nobody, allow: ['gh/search'], deny: [], if: undefined };
   const access = { rules: [rule], scopes: {}, scopeImplies: {} };
@@ -24,9 +24,15 @@ test('a caller whose rights to a server are all gone hears no log line of it, an
     for (const method of ['notifications/message', 'notifications/progress']) {
       void output.send({ jsonrpc: '2.0', method, params: {} });
     }
+    void output.send({ jsonrpc: '2.0', id: 1, method: 'elicitation/create', params: {} });
     output.respond('1', { result: {} }, 200);
     return heard;
   };
-  assert.deepEqual(heardBy(['ops']), ['notifications/message', 'notifications/progress', 'the response']);
+  assert.deepEqual(heardBy(['ops']), [
+    'notifications/message',
+    'notifications/progress',
+    'elicitation/create',
+    'the response',
+  ]);
   assert.deepEqual(heardBy([]), ['notifications/progress', 'the response']);
 });
