@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { MemorySessionStore } from '../../src/state/memory-session-store.ts';
 import type { SessionLimits } from '../../src/state/session-store.ts';
-import { HOSTILE_IDS, limitsOf, recordOf, sessionStoreContract } from './session-store-contract.ts';
+import { limitsOf } from '../support/session-replicas.ts';
+import { HOSTILE_IDS, recordOf, sessionStoreContract } from './session-store-contract.ts';
 
 async function open(t: TestContext, limits: SessionLimits): Promise<MemorySessionStore> {
   const store = new MemorySessionStore(limits);

@@ -4,75 +4,31 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { RedisSessionStore } from '../../src/state/redis-session-store.ts';
 import { RedisStore } from '../../src/state/redis-store.ts';
-import { NEW_STATE, type SessionLimits, type StoredSession } from '../../src/state/session-store.ts';
+import { NEW_STATE, type StoredSession } from '../../src/state/session-store.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { eventually } from '../support/eventually.ts';
 import { failure } from '../support/http-rig.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
-import { HOSTILE_IDS, limitsOf, recordOf, sessionStoreContract } from './session-store-contract.ts';
+import {
+  limitsOf,
+  newPrefix,
+  type SessionReplica,
+  type SessionReplicaOptions,
+  startSessionReplica,
+} from '../support/session-replicas.ts';
+import { HOSTILE_IDS, recordOf, sessionStoreContract } from './session-store-contract.ts';
 
 const MAC_KEY = randomBytes(32);
 const logger = createLogger({ level: 'silent', secrets: [] });
 
 let redis: TestRedis;
-let serial = 0;
 before(async () => {
   redis = await startRedis();
 });
 after(() => redis.close());
 
-interface Replica extends AsyncDisposable {
-  readonly id: string;
-  readonly store: RedisSessionStore;
-  /** Losses, as they were told. */
-  readonly lost: string[];
-  /** Records that were refused. */
-  readonly forged: number;
-}
-
-interface ReplicaOptions {
-  /** Replicas of one prefix share their sessions. */
-  readonly prefix: string;
-  readonly limits?: Partial<SessionLimits>;
-  readonly macKey?: Buffer;
-  readonly now?: () => number;
-}
-
-function newPrefix(): string {
-  serial += 1;
-  return `test${serial}:`;
-}
-
-async function startReplica({ prefix, limits, macKey = MAC_KEY, now }: ReplicaOptions): Promise<Replica> {
-  serial += 1;
-  const id = `replica-${serial}`;
-  const shared = new RedisStore({ url: redis.url, keyPrefix: prefix, timeoutMs: 1_000, logger });
-  await shared.open();
-  const lost: string[] = [];
-  let forged = 0;
-  const store = new RedisSessionStore({
-    connection: shared.connection,
-    replica: id,
-    macKey,
-    limits: limitsOf(limits),
-    onForged: () => {
-      forged += 1;
-    },
-    ...(now === undefined ? {} : { now }),
-  });
-  store.onLost((key, loss) => lost.push(`${key} ${loss}`));
-  return {
-    id,
-    store,
-    lost,
-    get forged() {
-      return forged;
-    },
-    async [Symbol.asyncDispose]() {
-      await store.close();
-      await shared.close();
-    },
-  };
+function startReplica(options: Omit<SessionReplicaOptions, 'url'>): Promise<SessionReplica> {
+  return startSessionReplica({ url: redis.url, ...options });
 }
 
 async function keys(prefix: string): Promise<string[]> {

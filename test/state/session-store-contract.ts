@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionLimits, SessionRecord, SessionStore } from '../../src/state/session-store.ts';
 import { eventually } from '../support/eventually.ts';
 import { failure } from '../support/http-rig.ts';
+import { limitsOf } from '../support/session-replicas.ts';
 
 /** Opens an empty store, and closes it with the test. */
 export type OpenSessionStore = (t: TestContext, limits: SessionLimits) => Promise<SessionStore>;
@@ -17,10 +18,6 @@ export const HOSTILE_IDS = [
 
 export function recordOf(principal: string): SessionRecord {
   return { principal, view: undefined, version: '2025-11-25', clientCapabilities: {}, clientInfo: undefined };
-}
-
-export function limitsOf(limits: Partial<SessionLimits> = {}): SessionLimits {
-  return { idleTimeoutMs: 60_000, maxAgeMs: 60_000, max: 10, maxPerPrincipal: 5, ...limits };
 }
 
 export function sessionStoreContract(open: OpenSessionStore): void {

@@ -158,3 +158,13 @@ test('what is replayed is what was said, digit by digit', () => {
     '{"jsonrpc":"2.0","method":"told","params":{"big":9007199254740993,"exact":1.0,"text":"é😀"}}',
   );
 });
+
+test('F25: an event id of a session as it was on another replica names nothing here, and the other way round', () => {
+  const ids = ['', 'one.', 'other.'].map((epoch) => {
+    const streams = new SessionStreams(FAR, roomy(), epoch);
+    return { streams, id: streams.open({ holds: true }).nextEventId() };
+  });
+  for (const one of ids) {
+    for (const other of ids) assert.equal(one.streams.find(other.id) !== undefined, one === other);
+  }
+});
