@@ -1,5 +1,6 @@
 // Messages between a client of a view of several servers and one of these servers: names and URIs of the server become
 // public on the way out and its own on the way back. Everything else stays, unknown members and their order too.
+import { LEGACY_URL_ELICITATION_REQUIRED } from '../protocol/error-codes.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import {
   type Change,
@@ -52,11 +53,21 @@ export function publishResult(method: string, result: JsonObject, names: ViewNam
   }
 }
 
-/** An error of the server: `data.uri` is what a resource that is not there is known by. */
-export function publishError<Failure extends { data?: unknown }>(error: Failure, names: ViewNames): Failure {
+/**
+ * An error of the server: `data.uri` is what a resource that is not there is known by; one that demands visits to URLs
+ * (2025-11-25, client/elicitation, "URL Elicitation Required Error") holds questions.
+ */
+export function publishError<Failure extends { code: number; data?: unknown }>(
+  error: Failure,
+  names: ViewNames,
+): Failure {
   if (!isJsonObject(error.data)) return error;
   const data = withText(error.data, 'uri', toPublicUri(names));
-  return data === error.data ? error : { ...error, data };
+  const told =
+    error.code === LEGACY_URL_ELICITATION_REQUIRED
+      ? withEach(data, 'elicitations', (asked) => changeQuestion('elicitation/create', asked, names))
+      : data;
+  return told === error.data ? error : { ...error, data: told };
 }
 
 /** Params of a notification of the server. */
@@ -68,6 +79,9 @@ export function publishNotification(
   if (params === undefined) return undefined;
   const uri = toPublicUri(names);
   if (method === 'notifications/resources/updated') return withMember(params, 'uri', ifText(uri));
+  if (method === 'notifications/elicitation/complete') {
+    return withText(params, 'elicitationId', toPublicId(names));
+  }
   if (method !== 'notifications/subscriptions/acknowledged') return params;
   return withMember(params, 'notifications', (filter) =>
     changeMember(filter, 'resourceSubscriptions', eachOf(ifText(uri))),
@@ -85,16 +99,24 @@ export function publishQuestion(
 ): JsonObject | undefined {
   if (params === undefined) return undefined;
   const sign = (text: string) => `[${names.server}] ${text}`;
-  // Without a message of its own nothing would say who asks.
   if (method === 'elicitation/create') {
-    return typeof params.message === 'string'
-      ? withText(params, 'message', sign)
-      : { ...params, message: sign('').trim() };
+    return withText(signed(params, 'message', sign), 'elicitationId', toPublicId(names));
   }
   if (method !== 'sampling/createMessage') return params;
   const content = oneOrEach(contentChange(toPublicUri(names)));
   const published = withEach(params, 'messages', (message) => changeMember(message, 'content', content));
-  return withMember(withFirstText(published, sign), 'includeContext', () => 'none');
+  const marked = withFirstText(published, sign);
+  // A system prompt is the server's word too; and without a text it is where to say who asks.
+  const takesPrompt = marked === published || Object.hasOwn(params, 'systemPrompt');
+  const told = takesPrompt ? signed(marked, 'systemPrompt', sign) : marked;
+  return withMember(told, 'includeContext', () => 'none');
+}
+
+/** A text of its own that says who asks is there in any case. */
+function signed(params: JsonObject, key: string, sign: (text: string) => string): JsonObject {
+  return typeof params[key] === 'string'
+    ? withText(params, key, sign)
+    : { ...params, [key]: sign('').trim() };
 }
 
 /**
@@ -175,9 +197,11 @@ function publishNamed(entries: Maybe, names: ViewNames, kind: 'tools' | 'prompts
 function publishInputRequest(question: Maybe, names: ViewNames): Maybe {
   if (!isJsonObject(question) || typeof question.method !== 'string') return question;
   const { method } = question;
-  return withMember(question, 'params', (params) =>
-    isJsonObject(params) ? publishQuestion(method, params, names) : params,
-  );
+  return withMember(question, 'params', (params) => changeQuestion(method, params, names));
+}
+
+function changeQuestion(method: string, params: Maybe, names: ViewNames): Maybe {
+  return isJsonObject(params) ? publishQuestion(method, params, names) : params;
 }
 
 /** The page of an app that belongs to a tool, where its definition names it in either spelling (MCP Apps). */
@@ -212,6 +236,11 @@ function contentChange(uri: (text: string) => string, input: Change = (value) =>
 
 function toPublicUri({ server }: ViewNames): (uri: string) => string {
   return (uri) => publicUri(server, uri);
+}
+
+/** Two servers may give their elicitations the same id. No client hands one back. */
+function toPublicId({ server }: ViewNames): (id: string) => string {
+  return (id) => `${server}+${id}`;
 }
 
 function toOwnUri({ server }: ViewNames): (uri: string) => string {

@@ -33,6 +33,11 @@ export async function answerForAll(gateway: GatewayContext, call: CallForAll): P
       return { result: await setLevelOfAll(call) };
     case 'modern server/discover':
       return { result: await discoverAll(gateway, call) };
+    case 'legacy completion/complete':
+    case 'modern completion/complete':
+      throw new GatewayError('params-invalid', {
+        text: 'completion/complete needs a `ref` to a prompt or to a template of resources',
+      });
     default:
       throw new GatewayError('method-unknown');
   }

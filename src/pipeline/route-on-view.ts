@@ -132,13 +132,14 @@ async function findResource(
   );
   const tableOf = ({ source }: Candidate, list: CatalogueKind) =>
     gateway.lists.peek(source, list, patience.staleForMs)?.table;
-  const look = () =>
-    candidates.filter((candidate) => {
-      const templates = tableOf(candidate, 'templates');
-      if (kind === 'templates') return templates?.has(name);
-      if (tableOf(candidate, 'resources')?.has(name)) return true;
-      return [...(templates?.keys() ?? [])].some((template) => matchesTemplate(template, name));
-    });
+  const fits = (template: string) =>
+    kind === 'templates' ? template === name : matchesTemplate(template, name);
+  const look = () => {
+    // What a server lists itself is its own, whatever templates of others lead to it too.
+    const listed = candidates.filter((candidate) => tableOf(candidate, 'resources')?.has(name));
+    if (listed.length > 0) return listed;
+    return candidates.filter((candidate) => [...(tableOf(candidate, 'templates')?.keys() ?? [])].some(fits));
+  };
   const lists = ['resources', 'templates'] as const;
   await learn(gateway.lists, lists, candidates, patience);
   let owners = look();

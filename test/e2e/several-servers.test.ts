@@ -6,6 +6,7 @@ import { type LibraryServer, startLibrary } from '../support/library-server.ts';
 import type { LibraryEra } from '../support/library-shelves.ts';
 import type { Members, Message } from '../support/raw-client.ts';
 import { ModernClient, openSession } from '../support/raw-session.ts';
+import { startSeveral } from '../support/several-servers.ts';
 import { type StartedGateway, startGateway } from '../support/start-gateway.ts';
 
 const ERAS: readonly LibraryEra[] = ['modern', 'legacy'];
@@ -150,4 +151,38 @@ test('both eras are introduced to all servers as one', async (t) => {
   const meta = (discovered.result?._meta ?? {}) as Members;
   const info = meta['io.modelcontextprotocol/serverInfo'] as Members;
   assert.equal(info.name, 'portico');
+});
+
+test('an address on the web is whose list has it, then whose template leads there, and nobody’s where two do', async (t) => {
+  const address = (path: string) => `https://docs.example/${path}`;
+  const { gateway } = await startSeveral(t, {
+    servers: { a: 'modern', b: 'legacy', c: 'modern' },
+    prepare({ a, b, c }) {
+      for (const [server, changes] of [
+        [a, { templates: ['https://{+any}'] }],
+        [b, { resources: [address('listed'), address('twice')], templates: [address('b/{page}')] }],
+        [c, { resources: [address('twice')] }],
+      ] as const) {
+        if (server !== undefined) server.persona = { ...server.persona, ...changes };
+      }
+    },
+  });
+  await using client = new ModernClient(gateway.url);
+  const reads = async (path: string) => {
+    const { result } = await client.ask('resources/read', { uri: address(path) });
+    return (result?.contents as { text: string }[] | undefined)?.[0]?.text;
+  };
+  const read = [await reads('listed'), await reads('elsewhere'), await reads('b/page'), await reads('twice')];
+  assert.deepEqual(read, ['b', 'a', undefined, undefined]);
+});
+
+test('a completion that refers to nothing is told what it lacks', async (t) => {
+  const { gateway } = await startSeveral(t, { servers: { a: 'modern', b: 'legacy' } });
+  await using client = new ModernClient(gateway.url);
+  await using session = await openSession(gateway.url);
+  for (const asker of [client, session]) {
+    const { error } = await asker.ask('completion/complete', { argument: { name: 'n', value: 'v' } });
+    assert.equal(error?.code, -32602);
+    assert.match(String(error?.message), /needs a `ref`/);
+  }
 });

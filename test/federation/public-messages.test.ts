@@ -195,12 +195,45 @@ test('notifications, questions, answers and errors are mapped where a URI stands
   assert.deepEqual(publishQuestion('elicitation/create', form, VIEW), { ...form, message: '[docs] Sure?' });
   const silent = { mode: 'form', requestedSchema: {} };
   assert.deepEqual(publishQuestion('elicitation/create', silent, VIEW), { ...silent, message: '[docs]' });
+  const visit = { mode: 'url', message: 'Sign in', elicitationId: 'e-1', url: 'https://x/' };
+  const signedVisit = { ...visit, message: '[docs] Sign in', elicitationId: 'docs+e-1' };
+  assert.deepEqual(publishQuestion('elicitation/create', visit, VIEW), signedVisit);
+  assert.deepEqual(
+    publishNotification('notifications/elicitation/complete', { elicitationId: 'e-1' }, VIEW),
+    {
+      elicitationId: 'docs+e-1',
+    },
+  );
+  const visits = { code: -32042, message: 'first', data: { elicitations: [visit, 7], more: 1 } };
+  const signedVisits = { ...visits, data: { elicitations: [signedVisit, 7], more: 1 } };
+  assert.deepEqual(publishError(visits, VIEW), signedVisits);
   const answer = { role: 'assistant', content: { type: 'tool_result', content: [embedded(SEEN)] } };
   const mapped = { type: 'tool_result', content: [embedded(OWN)] };
   assert.deepEqual(ownAnswer(answer, VIEW), { role: 'assistant', content: mapped });
   const error = { code: -32602, message: OWN, data: { uri: OWN, more: 1 } };
   assert.deepEqual(publishError(error, VIEW), { code: -32602, message: OWN, data: { uri: SEEN, more: 1 } });
 });
+
+for (const [what, params, told] of [
+  [
+    'a system prompt is signed, and the first text',
+    { systemPrompt: 'Be brief', messages: [{ role: 'user', content: text('Hi') }] },
+    { systemPrompt: '[docs] Be brief', messages: [{ role: 'user', content: text('[docs] Hi') }] },
+  ],
+  [
+    'without a text there is a system prompt that says who asks',
+    { messages: [{ role: 'user', content: { type: 'image', data: '', mimeType: 'image/png' } }] },
+    {
+      messages: [{ role: 'user', content: { type: 'image', data: '', mimeType: 'image/png' } }],
+      systemPrompt: '[docs]',
+    },
+  ],
+  ['without a message too', { messages: [] }, { messages: [], systemPrompt: '[docs]' }],
+] as const) {
+  test(`a sampling says which server asks: ${what}`, () => {
+    assert.deepEqual(publishQuestion('sampling/createMessage', params as unknown as JsonObject, VIEW), told);
+  });
+}
 
 test('what says nothing of URIs or names is the very same object', () => {
   const result = { content: [text(SEEN)], structuredContent: { uri: OWN, name: 'search' } };

@@ -29,6 +29,9 @@ export interface Persona {
   readonly capabilities: Members;
   /** Of `tools/list`; a cursor that is not among them is an error. */
   readonly toolPages: Pages;
+  /** URIs; what is read at any of them is the name of the persona. */
+  readonly resources: readonly string[];
+  readonly templates: readonly string[];
   readonly legacyVersion: string | undefined;
 }
 
@@ -36,6 +39,8 @@ export const DEFAULT_PERSONA: Persona = {
   name: 'faulty-http-server',
   capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, prompts: {}, logging: {} },
   toolPages: { '': { items: FAULTY_TOOLS } },
+  resources: ['test://one'],
+  templates: [],
   legacyVersion: undefined,
 };
 
@@ -108,11 +113,13 @@ function resultOf(method: string, params: Members, modern: boolean, persona: Per
       return { tools: items, ...(nextCursor === undefined ? {} : { nextCursor }) };
     }
     case 'resources/list':
-      return { resources: [{ uri: 'test://one', name: 'one' }] };
+      return { resources: persona.resources.map((uri) => ({ uri, name: uri })) };
     case 'resources/templates/list':
-      return { resourceTemplates: [] };
+      return {
+        resourceTemplates: persona.templates.map((uriTemplate) => ({ uriTemplate, name: uriTemplate })),
+      };
     case 'resources/read':
-      return { contents: [{ uri: params.uri, text: 'contents' }] };
+      return { contents: [{ uri: params.uri, text: persona.name }] };
     case 'prompts/list':
       return { prompts: [{ name: 'greet' }] };
     case 'prompts/get':
