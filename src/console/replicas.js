@@ -3,11 +3,11 @@
 import { byId, element } from './elements.js';
 import { dateAndTime } from './wording.js';
 
-/** @typedef {{ readonly id: string, readonly url?: string, readonly since?: string, readonly self?: boolean }} Replica */
+/** @import { LiveReplica } from '../replicas/replicas.ts' */
 
 let shown = '';
 
-/** @param {{ readonly replicas?: readonly Replica[] }} status */
+/** @param {{ readonly replicas?: readonly LiveReplica[] }} status */
 export function showReplicas({ replicas }) {
   const text = JSON.stringify(replicas ?? null);
   if (text === shown) return;
@@ -19,7 +19,7 @@ export function showReplicas({ replicas }) {
   );
 }
 
-/** @param {readonly Replica[]} replicas */
+/** @param {readonly LiveReplica[]} replicas */
 function tableOf(replicas) {
   const rows = replicas.map(({ id, url, since, self }) =>
     element(
@@ -29,10 +29,10 @@ function tableOf(replicas) {
         'td',
         { class: 'name' },
         id,
-        ...(self === true ? [' ', element('span', { class: 'badge' }, 'this one')] : []),
+        ...(self ? [' ', element('span', { class: 'badge' }, 'this one')] : []),
       ),
-      element('td', { class: 'name' }, url ?? ''),
-      element('td', {}, since === undefined ? '' : dateAndTime(since)),
+      element('td', { class: 'name' }, url),
+      element('td', {}, dateAndTime(since)),
     ),
   );
   const heads = ['Replica', 'Where', 'Since'].map((title) => element('th', { scope: 'col' }, title));

@@ -44,7 +44,7 @@ export function clock(time) {
   return CLOCK.format(new Date(time));
 }
 
-/** @param {string} time */
+/** @param {string | number} time */
 export function dateAndTime(time) {
   return DATE.format(new Date(time));
 }

@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { LiveReplica } from '../../src/replicas/replicas.ts';
 import { startBrowser } from '../support/person-at-browser.ts';
 import { ModernClient } from '../support/raw-session.ts';
 import { type StartedGateway, type StartOptions, startGateway } from '../support/start-gateway.ts';
@@ -312,10 +313,10 @@ test('replicas are listed where the status knows of several', async () => {
   await using opened = await openConsole(gateway, {}, (page) =>
     page.route('**/status', async (route) => {
       const response = await route.fetch();
-      const since = '2026-01-02T03:04:05Z';
-      const replicas = [
+      const since = Date.parse('2026-01-02T03:04:05Z');
+      const replicas: LiveReplica[] = [
         { id: 'one', url: 'http://10.0.0.5:9091', since, self: true },
-        { id: 'two', since, self: false },
+        { id: 'two', url: 'http://10.0.0.6:9091', since, self: false },
       ];
       await route.fulfill({ response, json: { ...(await response.json()), replicas } });
     }),
