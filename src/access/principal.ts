@@ -27,6 +27,14 @@ export const ANONYMOUS: Principal = {
 };
 
 /** One text for one principal, unambiguous whatever the parts contain. A refreshed token changes nothing of it. */
-export function principalKey({ issuer, subject, clientId }: Principal): string {
-  return JSON.stringify([issuer, subject, clientId]);
+export function principalKey(principal: Principal): string {
+  // Asked several times a request, and the same object for as long as its token is remembered.
+  const known = KEYS.get(principal);
+  if (known !== undefined) return known;
+  const { issuer, subject, clientId } = principal;
+  const key = JSON.stringify([issuer, subject, clientId]);
+  KEYS.set(principal, key);
+  return key;
 }
+
+const KEYS = new WeakMap<Principal, string>();

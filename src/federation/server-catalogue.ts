@@ -96,7 +96,9 @@ export class ServerCatalogue {
       return found === undefined || isThere?.(table) === false ? undefined : found;
     };
     const loaded = this.#load(link, kind, clientCapabilities);
-    const found = lookUp((await withinTime(loaded.listing, LOAD_TIMEOUT_MS, signal)).table);
+    // What is known is waited for with no timer.
+    const listing = loaded.settled ?? (await withinTime(loaded.listing, LOAD_TIMEOUT_MS, signal));
+    const found = lookUp(listing.table);
     if (found !== undefined || performance.now() - loaded.loadedAt < REFRESH_AFTER_MS) return found;
     this.#forget(link, loaded);
     return lookUp(await this.table(link, kind, { signal, clientCapabilities }));

@@ -8,11 +8,17 @@ import { corsHeaders } from './cors.ts';
 const ABSOLUTE_TARGET = /^https?:\/\/([^/?#]*)/i;
 
 export function callerCheck(origins: OriginPolicy, hosts: HostPolicy): onRequestHookHandler {
+  // Clients say the same Host each time, and what it is decides alone.
+  let allowedHost: string | undefined;
   return ({ edge, headers, raw }, _reply, done) => {
     edge.origin = checkOrigin(headers.origin, origins);
     edge.headers = corsHeaders(edge.origin);
     if (edge.origin.kind === 'refused') return done(new GatewayError('origin-refused'));
-    done(hostProblem(raw.url, headers.host, hosts));
+    const isPlain = raw.url?.startsWith('/') === true;
+    if (isPlain && headers.host !== undefined && headers.host === allowedHost) return done();
+    const problem = hostProblem(raw.url, headers.host, hosts);
+    if (isPlain && problem === undefined) allowedHost = headers.host;
+    done(problem);
   };
 }
 

@@ -9,6 +9,7 @@ import { VERSION_HEADER } from '../protocol/request-headers.ts';
 import { readTraceContext } from '../protocol/trace-context.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import { readAccept } from './accept-header.ts';
+import { authorizationsOf } from './authorizations-of.ts';
 import { ALLOWED_METHODS, preflightHeaders } from './cors.ts';
 import { answerEarly } from './early-answer.ts';
 import { checkCallerBy, type EdgeParts } from './edge-parts.ts';
@@ -103,7 +104,7 @@ export async function identify(
   { parts }: Pick<McpGateOptions, 'parts'>,
 ): Promise<void> {
   const attempt: SignInAttempt = {
-    authorization: raw.headersDistinct.authorization,
+    authorization: authorizationsOf(raw),
     tokenInQuery: Object.hasOwn(query as object, 'access_token'),
     view: edge.record.view,
   };

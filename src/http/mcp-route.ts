@@ -2,16 +2,18 @@
 import { METHODS, type ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../access/caller-of.ts';
+import type { Principal } from '../access/principal.ts';
 import { type GatewayError, toGatewayError } from '../errors.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { BufferBudget } from '../state/buffer-budget.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import { readAccept } from './accept-header.ts';
+import { authorizationsOf } from './authorizations-of.ts';
 import { HttpReply } from './client-reply.ts';
 import type { KeepAliveComments } from './keep-alive-comments.ts';
 import { identify, type McpGateOptions, mcpGate } from './mcp-gate.ts';
 import { type ReadBodyOptions, readBody } from './read-body.ts';
-import { challengeFor } from './sign-in.ts';
+import { challengeFor, type SignIn } from './sign-in.ts';
 
 export interface McpRouteOptions extends McpGateOptions {
   /** The path of the public URL, without a trailing slash: `` or `/base`. */
@@ -87,12 +89,13 @@ async function bodyOf(
 }
 
 function newExchange(
-  { edge, headers, method, raw }: FastifyRequest,
+  request: FastifyRequest,
   response: ServerResponse,
   body: Buffer,
   options: McpRouteOptions,
 ): Exchange {
-  const { record, principal, arrival, signIn } = edge;
+  const { edge, headers } = request;
+  const { record, signIn } = edge;
   const { budget, keepAlive, timing, isLastAnswer, openReplies } = options;
   const reply = new HttpReply({
     response,
@@ -113,25 +116,73 @@ function newExchange(
     openReplies.delete(reply);
     if (!response.writableEnded) clientGone.abort();
   });
-  let signedOut: AbortSignal | undefined;
-  return {
-    id: record.id,
-    view: record.view,
-    httpMethod: method as Exchange['httpMethod'],
-    headers,
-    body,
-    principal,
-    caller: callerOf(principal, () => (edge.isOver ? undefined : raw.headersDistinct.authorization)),
-    arrival,
-    reply,
-    clientGone: clientGone.signal,
-    // Only streams ask, and a watch has a timer.
-    get signedOut() {
-      signedOut ??= signIn?.watch(principal, closeOf(response)) ?? new AbortController().signal;
-      return signedOut;
-    },
-    record,
-  };
+  return new HttpExchange({ request, response, body, reply, clientGone: clientGone.signal });
+}
+
+interface ExchangeParts {
+  readonly request: FastifyRequest;
+  readonly response: ServerResponse;
+  readonly body: Buffer;
+  readonly reply: HttpReply;
+  readonly clientGone: AbortSignal;
+}
+
+/** A class, since V8 makes an object literal with a getter anew, map and all, for each request. */
+class HttpExchange implements Exchange {
+  readonly id: string;
+  readonly view: string | undefined;
+  readonly httpMethod: Exchange['httpMethod'];
+  readonly headers: Exchange['headers'];
+  readonly body: Buffer;
+  readonly principal: Exchange['principal'];
+  readonly caller: Exchange['caller'];
+  readonly arrival: Exchange['arrival'];
+  readonly reply: HttpReply;
+  readonly clientGone: AbortSignal;
+  readonly record: ExchangeRecord;
+  /** No private name: an array's exchanges are made from this one, as its heirs. */
+  private readonly signOut: SignOut;
+
+  constructor({ request, response, body, reply, clientGone }: ExchangeParts) {
+    const { edge, headers, method, raw } = request;
+    const { record, principal, arrival, signIn } = edge;
+    this.id = record.id;
+    this.view = record.view;
+    this.httpMethod = method as Exchange['httpMethod'];
+    this.headers = headers;
+    this.body = body;
+    this.principal = principal;
+    this.caller = callerOf(principal, () => (edge.isOver ? undefined : authorizationsOf(raw)));
+    this.arrival = arrival;
+    this.reply = reply;
+    this.clientGone = clientGone;
+    this.record = record;
+    this.signOut = new SignOut(principal, signIn, response);
+  }
+
+  get signedOut(): AbortSignal {
+    return this.signOut.signal;
+  }
+}
+
+/** Only streams ask, and a watch has a timer. */
+class SignOut {
+  readonly #principal: Principal;
+  readonly #signIn: SignIn | undefined;
+  readonly #response: ServerResponse;
+  #signal: AbortSignal | undefined;
+
+  constructor(principal: Principal, signIn: SignIn | undefined, response: ServerResponse) {
+    this.#principal = principal;
+    this.#signIn = signIn;
+    this.#response = response;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??=
+      this.#signIn?.watch(this.#principal, closeOf(this.#response)) ?? new AbortController().signal;
+    return this.#signal;
+  }
 }
 
 function closeOf(response: ServerResponse): AbortSignal {

@@ -3,7 +3,7 @@
 import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
 import { carryCall, wasNeverAccepted } from '../bridge/carry-call.ts';
-import { chooseLink } from '../bridge/choose-link.ts';
+import { chooseLink, linkInPlace } from '../bridge/choose-link.ts';
 import { capabilitiesForModern } from '../bridge/client-features.ts';
 import type { SessionCall } from '../bridge/sessions/legacy-session.ts';
 import { tellLogLevel } from '../bridge/sessions/session-log-level.ts';
@@ -13,6 +13,7 @@ import { methodLabel } from '../protocol/methods.ts';
 import { buildParamHeaders } from '../protocol/param-headers.ts';
 import { nameSourceOf } from '../protocol/request-headers.ts';
 import type { Server } from '../servers/server.ts';
+import type { ServerLink } from '../servers/server-link.ts';
 import { withinTime } from '../servers/within-time.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
@@ -66,9 +67,8 @@ async function dispatchOnce(
   const { asked, hidden, client, server, signal } = call;
   const { record } = exchange;
   const { enforced } = client.access;
-  const starting = chooseLink(server, client, call.request, linkChooser(gateway, server));
-  // Probe and handshake each have the start timeout.
-  const link = await waiting(exchange, () => withinTime(starting, server.config.startTimeoutMs * 2, signal));
+  signal.throwIfAborted();
+  const link = linkInPlace(server, client) ?? (await openLink(gateway, exchange, call));
   await link.present(client.caller, signal);
   requireMethod(call.request, exchange.view, link.peer);
   const isolation = server.isolationFor(link.peer);
@@ -121,6 +121,14 @@ async function dispatchOnce(
     },
     gateway.bridge,
   );
+}
+
+/** @throws GatewayError, or the signal's reason */
+function openLink(gateway: GatewayContext, exchange: Exchange, call: Dispatch): Promise<ServerLink> {
+  const { client, server, signal } = call;
+  const starting = chooseLink(server, client, call.request, linkChooser(gateway, server));
+  // Probe and handshake each have the start timeout.
+  return waiting(exchange, () => withinTime(starting, server.config.startTimeoutMs * 2, signal));
 }
 
 async function waiting<T>(exchange: Exchange, run: () => Promise<T>): Promise<T> {

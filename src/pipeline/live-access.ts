@@ -1,6 +1,14 @@
 // The rights of one caller on one view as they are whenever they are asked for: for what stays open while the config
 // changes. A call keeps the rights that it began with.
-import { NO_ACCESS_AT_ALL, type ServerAccess } from '../access/rules/server-access.ts';
+import {
+  type AccessDescription,
+  type CallFacts,
+  type Decision,
+  type NamedThing,
+  NO_ACCESS_AT_ALL,
+  type ServerAccess,
+} from '../access/rules/server-access.ts';
+import type { TargetKind } from '../access/rules/target-pattern.ts';
 import { GatewayError } from '../errors.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { enterView, type View, type Visitor } from './view.ts';
@@ -37,26 +45,51 @@ export function liveServers(
 }
 
 export function liveAccess({ current }: Pick<GatewayContext, 'current'>, visitor: Visitor): ServerAccess {
-  const view = liveView(current, visitor);
-  const now = () => view()?.access ?? NO_ACCESS_AT_ALL;
-  return {
-    get enforced() {
-      return now().enforced;
-    },
-    get whole() {
-      return now().whole;
-    },
-    get rights() {
-      return now().rights;
-    },
-    get heldScopes() {
-      return now().heldScopes;
-    },
-    sees: (kind) => now().sees(kind),
-    decide: (...asking) => now().decide(...asking),
-    listsTemplate: (template) => now().listsTemplate(template),
-    describe: (about) => now().describe(about),
-  };
+  return new LiveAccess(liveView(current, visitor));
+}
+
+class LiveAccess implements ServerAccess {
+  readonly #view: () => View | undefined;
+
+  constructor(view: () => View | undefined) {
+    this.#view = view;
+  }
+
+  get enforced(): boolean {
+    return this.#now().enforced;
+  }
+
+  get whole(): boolean {
+    return this.#now().whole;
+  }
+
+  get rights(): string {
+    return this.#now().rights;
+  }
+
+  get heldScopes(): readonly string[] {
+    return this.#now().heldScopes;
+  }
+
+  sees(kind?: TargetKind): boolean {
+    return this.#now().sees(kind);
+  }
+
+  decide(kind: TargetKind, name: string, call?: CallFacts): Decision {
+    return this.#now().decide(kind, name, call);
+  }
+
+  listsTemplate(template: string): boolean {
+    return this.#now().listsTemplate(template);
+  }
+
+  describe(about?: NamedThing): AccessDescription {
+    return this.#now().describe(about);
+  }
+
+  #now(): ServerAccess {
+    return this.#view()?.access ?? NO_ACCESS_AT_ALL;
+  }
 }
 
 function viewIn(gateway: GatewayContext, visitor: Visitor): View | undefined {

@@ -25,6 +25,8 @@ import type { ServerMessage } from './transport.ts';
 import { WarmLinks } from './warm-links.ts';
 
 const CATALOGUE_KEY = 'catalogue';
+/** Of the link for clients that declare nothing. */
+const MAIN_KEY = `${CATALOGUE_KEY} {}`;
 const REOPEN_AFTER_MS = 250;
 const ASK_AGAIN_AFTER_MS = 10_000;
 
@@ -119,6 +121,12 @@ export class Server {
     return this.#pool.acquire(`${CATALOGUE_KEY} ${key}`, start, { pinned: isMain });
   }
 
+  /** The same if it is open now, for clients that declare nothing: everyone's, or the caller's own. Asking starts nothing. */
+  peekCatalogueLink(caller?: Caller): ServerLink | undefined {
+    if (!this.personal) return this.#pool.peek(MAIN_KEY);
+    return caller && this.#pool.peek(`${MAIN_KEY} ${caller.key}`);
+  }
+
   async #personalCatalogueLink(
     caller: Caller | undefined,
     clientCapabilities: JsonObject,
@@ -150,11 +158,6 @@ export class Server {
     return (
       spare ?? this.#pool.acquire(request.key, (signal) => this.#open(terms, { signal, backoff }), place)
     );
-  }
-
-  /** The link that everyone's lists come from if it is open now; asking starts nothing. */
-  peekCatalogueLink(): ServerLink | undefined {
-    return this.#pool.peek(`${CATALOGUE_KEY} {}`);
   }
 
   /** The link of that key if it is open now; asking starts nothing. */

@@ -1,5 +1,5 @@
 // One limit of the config: which requests it concerns, and by which counters. Pure.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { LimitConfig, LimitKeyPart } from '../../config/limits-config.ts';
 import type { Principal } from '../principal.ts';
 import { parseTargetPattern, readTarget, type TargetKind, TargetPattern } from '../rules/target-pattern.ts';
@@ -29,6 +29,9 @@ export interface LimitedRequest {
 export class Limit {
   readonly config: LimitConfig;
   readonly #pattern: TargetPattern;
+  /** Whether its counters depend on nothing but who calls; then they are made once for each. */
+  readonly #isByCaller: boolean;
+  readonly #ofCallers = new WeakMap<Principal, readonly string[]>();
 
   /** @throws Error where the config was not checked */
   constructor(config: LimitConfig) {
@@ -37,6 +40,7 @@ export class Limit {
       throw new Error(`${config.match} is no target: ${pattern.message}`);
     this.config = config;
     this.#pattern = pattern;
+    this.#isByCaller = config.key.every((part) => OF_CALLERS.has(part));
   }
 
   /** Holds at the edge already, for every HTTP request: its counter is known before anything is read. */
@@ -52,6 +56,13 @@ export class Limit {
   /** One a group, if groups are counted apart; none where the limit has nothing to do with the request. */
   countersOf(request: LimitedRequest): readonly string[] {
     if (!this.#concerns(request)) return [];
+    if (!this.#isByCaller) return this.#madeOf(request);
+    const counters = this.#ofCallers.get(request.principal) ?? this.#madeOf(request);
+    this.#ofCallers.set(request.principal, counters);
+    return counters;
+  }
+
+  #madeOf(request: LimitedRequest): readonly string[] {
     const { key } = this.config;
     const parts = key.map((part) => VALUES[part](request));
     if (parts.includes(undefined)) return [];
@@ -81,11 +92,13 @@ export class Limit {
   /** Hashed: a name of any length is a short key, and Redis learns nothing of who it is. */
   #counter(parts: readonly unknown[]): string {
     const { name, windowMs } = this.config;
-    const hash = createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+    const digest = hash('sha256', JSON.stringify(parts), 'base64url');
     // A window of another length is another counter, or a change of config would take effect only when the old one ends.
-    return `limit:${name}:${windowMs}:${hash}`;
+    return `limit:${name}:${windowMs}:${digest}`;
   }
 }
+
+const OF_CALLERS: ReadonlySet<LimitKeyPart> = new Set(['principal', 'client', 'group']);
 
 /** Undefined where the request has no such thing, and a limit by it does not concern it. */
 const VALUES: Readonly<Record<LimitKeyPart, (request: LimitedRequest) => unknown>> = {

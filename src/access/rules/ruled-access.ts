@@ -40,6 +40,20 @@ interface Clause {
   readonly pattern: TargetPattern;
 }
 
+/** The clauses that concern one thing. */
+interface Matched {
+  readonly target: AccessTarget;
+  readonly refusing: readonly Clause[];
+  readonly granting: readonly Clause[];
+  /** Of the refusing ones, one that needs no call to know. */
+  readonly hiding: Clause | undefined;
+  /** Of the granting ones, the one that asks for least. */
+  readonly granted: Clause | undefined;
+}
+
+const MAX_KNOWN = 16;
+const MAX_KNOWN_NAME = 128;
+
 /** What rules say of one kind of thing at one server. */
 interface Clauses {
   readonly allows: readonly Clause[];
@@ -59,6 +73,13 @@ export class RuledAccess implements ServerAccess {
   readonly #annotationsOf: (tool: string) => JsonObject;
   readonly #all: Clauses;
   readonly #byKind: Readonly<Record<TargetKind, Clauses>>;
+
+  /** Which clauses match what is called over and over; bounded, since callers choose the names. */
+  readonly #called: Readonly<Record<TargetKind, Map<string, Matched>>> = {
+    tools: new Map(),
+    prompts: new Map(),
+    resources: new Map(),
+  };
 
   /** @param annotationsOf annotations of a tool as the operator has them */
   constructor(server: string, caller: Caller, annotationsOf: (tool: string) => JsonObject) {
@@ -91,17 +112,41 @@ export class RuledAccess implements ServerAccess {
   }
 
   decide(kind: TargetKind, name: string, call?: CallFacts): Decision {
-    const target = readTarget(kind, name);
-    if (target === undefined) return { verdict: 'absent' };
-    const { allows, denies } = this.#byKind[kind];
-    const refusing = denies.filter(({ pattern }) => pattern.refuses(target));
-    const hiding = refusing.find(hides);
+    const matched = call === undefined ? this.#match(kind, name) : this.#matchOfCall(kind, name);
+    if (matched === undefined) return { verdict: 'absent' };
+    const { hiding, granted } = matched;
     if (hiding !== undefined) return { verdict: 'absent', ...by(hiding) };
-    const granting = allows.filter(({ pattern }) => pattern.grants(target));
-    const granted = granting.find(({ rule }) => rule.condition === undefined) ?? granting[0];
     if (granted === undefined) return { verdict: 'absent' };
     if (call === undefined) return { verdict: 'allowed', ...by(granted) };
-    return this.#decideCall({ target, refusing, granting }, this.#facts(kind, name, call));
+    return this.#decideCall(matched, this.#facts(kind, name, call));
+  }
+
+  /** Lists ask about each name once, calls about the same few. */
+  #matchOfCall(kind: TargetKind, name: string): Matched | undefined {
+    const called = this.#called[kind];
+    const known = called.get(name);
+    if (known !== undefined) return known;
+    const matched = this.#match(kind, name);
+    if (matched === undefined || name.length > MAX_KNOWN_NAME) return matched;
+    if (called.size >= MAX_KNOWN) called.clear();
+    called.set(name, matched);
+    return matched;
+  }
+
+  /** Undefined for what is no target. */
+  #match(kind: TargetKind, name: string): Matched | undefined {
+    const target = readTarget(kind, name);
+    if (target === undefined) return undefined;
+    const { allows, denies } = this.#byKind[kind];
+    const refusing = denies.filter(({ pattern }) => pattern.refuses(target));
+    const granting = allows.filter(({ pattern }) => pattern.grants(target));
+    return {
+      target,
+      refusing,
+      granting,
+      hiding: refusing.find(hides),
+      granted: granting.find(({ rule }) => rule.condition === undefined) ?? granting[0],
+    };
   }
 
   listsTemplate(template: string): boolean {
@@ -124,14 +169,7 @@ export class RuledAccess implements ServerAccess {
   }
 
   /** Conditions before scopes: nobody should ask for more scopes only to be refused. */
-  #decideCall(
-    {
-      target,
-      refusing,
-      granting,
-    }: { target: AccessTarget; refusing: readonly Clause[]; granting: readonly Clause[] },
-    facts: ConditionFacts,
-  ): Decision {
+  #decideCall({ target, refusing, granting }: Matched, facts: ConditionFacts): Decision {
     const verdicts = new Map<Rule, Verdict>();
     const judge = (rule: Rule): Verdict => {
       const verdict = verdicts.get(rule) ?? rule.condition?.judge(facts) ?? 'yes';

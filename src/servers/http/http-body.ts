@@ -35,23 +35,21 @@ function readChunks(
     over = true;
     resolve();
   };
-  body.on('data', (chunk: Buffer) => {
-    if (over) return;
-    try {
-      if (onChunk(chunk)) return;
-      finish();
-    } catch (thrown) {
-      fail(thrown);
-    }
-    body.destroy();
-  });
-  body.once('end', finish);
-  body.on('error', (error) => {
-    if (!over) fail(wireFailure(error));
-  });
-  // For a body that somebody else has destroyed. An error is dear, so none is made after a good end.
-  body.once('close', () => {
-    if (!over) fail(wireFailure(new Error('the body was cut')));
+  body.read({
+    onChunk(chunk) {
+      if (over) return;
+      try {
+        if (onChunk(chunk)) return;
+        finish();
+      } catch (thrown) {
+        fail(thrown);
+      }
+      body.destroy();
+    },
+    onEnd: finish,
+    onBroken(error) {
+      if (!over) fail(wireFailure(error));
+    },
   });
   return promise;
 }
@@ -84,7 +82,7 @@ export async function readBytes(
       return true;
     }).finally(() => hold?.resize(0));
   } else {
-    answer.body.on('error', () => {}).destroy();
+    answer.body.destroy();
   }
   if (Math.max(announced, bytes) > maxBytes) throw tooLarge(maxBytes);
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, bytes);

@@ -1,12 +1,12 @@
-// One request to a server's URL and the head of its answer: signed in, undici's `request`, the redirects that are followed.
+// One request to a server's URL and the head of its answer: signed in, with the redirects that are followed.
 // A redirect never leaves the origin, so no header of ours does either (F52).
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { Caller } from '../credentials/caller.ts';
 import { type LinkCredential, NO_CREDENTIAL } from '../credentials/link-credential.ts';
 import type { OutboundUse } from './outbound.ts';
 import type { HeaderMap } from './upstream-headers.ts';
 import { unavailable, wireFailure } from './upstream-http-error.ts';
+import { sendOnWire, type WireAnswer } from './wire-request.ts';
 
 export interface HttpRequest {
   readonly method: 'POST' | 'GET' | 'DELETE';
@@ -19,13 +19,9 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-export interface HttpAnswer {
+export interface HttpAnswer extends WireAnswer {
   /** Where it came from, after redirects. */
   readonly url: URL;
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  /** To be read to its end, discarded or destroyed: until then it holds a connection. */
-  readonly body: Dispatcher.ResponseData['body'];
 }
 
 const MAX_REDIRECTS = 3;
@@ -77,19 +73,10 @@ export class HttpEndpoint {
 
   async #sendTo(url: URL, { method, headers, body, use, signal }: HttpRequest): Promise<HttpAnswer> {
     try {
-      const {
-        statusCode,
-        headers: answered,
-        body: answerBody,
-      } = await this.#dispatcherFor(use).request({
-        origin: url.origin,
-        path: `${url.pathname}${url.search}`,
-        method,
-        headers,
-        signal,
-        ...(body === undefined ? {} : { body }),
-      });
-      return { url, status: statusCode, headers: answered, body: answerBody };
+      const { origin, pathname, search } = url;
+      const sent = { origin, path: pathname + search, method, headers, ...(body && { body }) };
+      const answer = await sendOnWire(this.#dispatcherFor(use), sent, signal);
+      return { url, status: answer.status, headers: answer.headers, body: answer.body };
     } catch (thrown) {
       if (signal.aborted) throw signal.reason;
       throw wireFailure(thrown);
@@ -113,11 +100,14 @@ function redirectTarget(from: URL, location: string | string[] | undefined): URL
 /** Gets rid of a body that says nothing to us, without waiting for it. */
 export function discard({ body }: HttpAnswer): void {
   const timer = setTimeout(() => body.destroy(), DISCARD_TIMEOUT_MS).unref();
-  body.once('close', () => clearTimeout(timer));
-  body.on('error', () => {});
+  const over = () => clearTimeout(timer);
   let bytes = 0;
-  body.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > MAX_DISCARDED_BYTES) body.destroy();
+  body.read({
+    onChunk(chunk) {
+      bytes += chunk.length;
+      if (bytes > MAX_DISCARDED_BYTES) body.destroy();
+    },
+    onEnd: over,
+    onBroken: over,
   });
 }

@@ -48,24 +48,31 @@ const KEEP_ALIVE = {
 
 export function createOutbound(config: OutboundConfig): Outbound {
   const agents = new Map<string, Map<OutboundUse, Dispatcher>>();
-  const keys = new WeakMap<HttpServerConfig, string>();
+  const places = new WeakMap<HttpServerConfig, Place>();
   const general = new Map<Way, Dispatcher>();
 
   // By what makes connections differ, not by the object: a variant of a server's config shares its connections.
-  function keyOf(server: HttpServerConfig): string {
-    const key = keys.get(server) ?? JSON.stringify([server.slug, new URL(server.url).host, server.tls]);
-    keys.set(server, key);
-    return key;
+  // Found out once: reading the URL again for each request costs more than looking up its agent.
+  function placeOf(server: HttpServerConfig): Place {
+    const known = places.get(server);
+    if (known !== undefined) return known;
+    const url = new URL(server.url);
+    const place: Place = {
+      key: JSON.stringify([server.slug, url.host, server.tls]),
+      way: wayTo(url, config),
+    };
+    places.set(server, place);
+    return place;
   }
 
   return {
     dispatcherFor(server, use) {
-      const key = keyOf(server);
+      const { key, way } = placeOf(server);
       const ofServer = agents.get(key) ?? new Map<OutboundUse, Dispatcher>();
-      agents.set(key, ofServer);
-      const way = wayTo(new URL(server.url), config);
-      const agent = ofServer.get(use) ?? createAgent(config, server, { use, way });
-      ofServer.set(use, agent);
+      const known = ofServer.get(use);
+      if (known !== undefined) return known;
+      const agent = createAgent(config, server, { use, way });
+      agents.set(key, ofServer.set(use, agent));
       return agent;
     },
     dispatcherTo(url) {
@@ -75,7 +82,7 @@ export function createOutbound(config: OutboundConfig): Outbound {
       return agent;
     },
     async release(server) {
-      const key = keyOf(server);
+      const { key } = placeOf(server);
       const ofServer = [...(agents.get(key)?.values() ?? [])];
       agents.delete(key);
       await Promise.all(ofServer.map((agent) => agent.close()));
@@ -89,6 +96,11 @@ export function createOutbound(config: OutboundConfig): Outbound {
 }
 
 type Way = 'direct' | 'proxied';
+
+interface Place {
+  readonly key: string;
+  readonly way: Way;
+}
 
 function wayTo(url: URL, { proxy, noProxy = [] }: OutboundConfig): Way {
   return proxy === undefined || bypassesProxy(url, noProxy) ? 'direct' : 'proxied';

@@ -5,7 +5,7 @@ import type { AuditConfig } from '../../config/audit-config.ts';
 import type { JsonValue } from '../../protocol/json-text.ts';
 import type { ExchangeRecord } from '../exchange-record.ts';
 import { roundedMs } from '../rounded-ms.ts';
-import { type AuditLog, stamp } from './audit-log.ts';
+import { type AuditLog, timeText } from './audit-log.ts';
 import { auditedArguments } from './audited-arguments.ts';
 
 /** The caller, as far as it is to be known who it was. */
@@ -65,13 +65,22 @@ export class Auditor {
 
   noteCall(record: ExchangeRecord, call: AuditedCall): void {
     const { clientInfo } = record;
+    const { caller } = call;
+    const { claims } = caller;
+    const kept = { kept: this.#config.arguments, key: this.#config.key };
+    // One literal: objects spread into one another cost more than all that is in them.
     this.#log.write({
-      ...stamp(new Date(this.#now())),
+      time: timeText(this.#now()),
       kind: 'call',
       id: record.id,
       outcome: call.outcome,
       reason: call.reason,
-      ...callerMembers(call.caller),
+      issuer: text(caller.issuer),
+      subject: text(caller.subject),
+      client: text(caller.clientId),
+      // The name that the issuer gave the token, else a hash of it.
+      tokenId: text(claims.jti) ?? caller.tokenId,
+      actors: actorsOf(claims.act),
       clientInfo: clientInfo && { name: text(clientInfo.name), version: text(clientInfo.version) },
       ip: call.address,
       era: record.era,
@@ -81,7 +90,7 @@ export class Auditor {
       method: record.method,
       target: targetText(record.target),
       rule: record.rule,
-      ...auditedArguments(call.arguments, { kept: this.#config.arguments, key: this.#config.key }),
+      arguments: auditedArguments(call.arguments, kept).arguments,
       isError: record.isError,
       answerBytes: record.answerBytes,
       queueMs: roundedMs(record.queueMs),
@@ -105,7 +114,7 @@ export class Auditor {
     const suppressed = this.#suppressed;
     this.#suppressed = 0;
     this.#log.write({
-      ...stamp(new Date(this.#now())),
+      time: timeText(this.#now()),
       kind: 'denied',
       id: record.id,
       outcome: record.outcome,
@@ -116,17 +125,6 @@ export class Auditor {
       suppressed: suppressed === 0 ? undefined : suppressed,
     });
   }
-}
-
-function callerMembers({ issuer, subject, clientId, tokenId, claims }: AuditedCaller): object {
-  return {
-    issuer: text(issuer),
-    subject: text(subject),
-    client: text(clientId),
-    // The name that the issuer gave the token, else a hash of it.
-    tokenId: text(claims.jti) ?? tokenId,
-    actors: actorsOf(claims.act),
-  };
 }
 
 /** Who acts for the subject, the last one first (RFC 8693, section 4.1). */

@@ -1,0 +1,141 @@
+// One request through undici's `dispatch`: its `request` makes a stream of every body, which costs more than all else
+// that is done for a small answer. Here the reader takes the chunks as they come.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+
+export interface WireAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: AnswerBody;
+}
+
+/** To be read to its end, discarded or destroyed: until then it holds a connection. */
+export interface AnswerBody {
+  /** Once. What came before is handed over at once. */
+  read(reader: BodyReader): void;
+  /** Breaks the connection off, if the body has not ended. */
+  destroy(): void;
+}
+
+/** After `onEnd` or `onBroken` nothing comes any more. */
+export interface BodyReader {
+  onChunk(chunk: Buffer): void;
+  onEnd(): void;
+  onBroken(error: Error): void;
+}
+
+/** A small answer arrives whole, before anybody could read it; of a large one no more than this is taken. */
+const MAX_EARLY_BYTES = 64 * 1024;
+
+/**
+ * Resolves with the head of the answer.
+ *
+ * @param signal breaks the exchange at any time, also while the body is read
+ * @throws what undici throws, or the signal's reason
+ */
+export function sendOnWire(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  signal: AbortSignal,
+): Promise<WireAnswer> {
+  if (signal.aborted) return Promise.reject(signal.reason);
+  const { promise, resolve, reject } = Promise.withResolvers<WireAnswer>();
+  const exchange = new WireExchange(signal, resolve, reject);
+  try {
+    dispatcher.dispatch(request, exchange);
+  } catch (thrown) {
+    exchange.finish(thrown);
+  }
+  return promise;
+}
+
+class WireExchange implements Dispatcher.DispatchHandler, AnswerBody {
+  readonly #signal: AbortSignal;
+  readonly #resolve: (answer: WireAnswer) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #onAbort = () => this.#breakOff(this.#signal.reason);
+  #controller: Dispatcher.DispatchController | undefined;
+  #reader: BodyReader | undefined;
+  #early: Buffer[] = [];
+  #earlyBytes = 0;
+  #over = false;
+  #error: unknown;
+
+  constructor(signal: AbortSignal, resolve: (answer: WireAnswer) => void, reject: (error: unknown) => void) {
+    this.#signal = signal;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    signal.addEventListener('abort', this.#onAbort);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // Given up while it waited for a connection: it is never sent.
+    if (this.#over) controller.abort(asError(this.#error));
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status >= 200) this.#resolve({ status, headers, body: this });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#over) return;
+    if (this.#reader !== undefined) {
+      this.#reader.onChunk(chunk);
+      return;
+    }
+    this.#early.push(chunk);
+    this.#earlyBytes += chunk.length;
+    if (this.#earlyBytes > MAX_EARLY_BYTES) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    this.finish(undefined);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.finish(error);
+  }
+
+  /** The exchange is over, by an error or well. The first word counts. */
+  finish(error: unknown): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#error = error;
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    // Without effect where the head has been handed over.
+    if (error !== undefined) this.#reject(error);
+    if (this.#reader !== undefined) this.#tellEnd(this.#reader);
+  }
+
+  read(reader: BodyReader): void {
+    for (const chunk of this.#early) reader.onChunk(chunk);
+    this.#early = [];
+    this.#reader = reader;
+    if (this.#over) this.#tellEnd(reader);
+    else if (this.#earlyBytes > MAX_EARLY_BYTES) this.#controller?.resume();
+  }
+
+  destroy(): void {
+    this.#breakOff(new Error('the body was cut'));
+  }
+
+  #breakOff(error: unknown): void {
+    if (this.#over) return;
+    this.finish(error);
+    this.#controller?.abort(asError(error));
+  }
+
+  #tellEnd(reader: BodyReader): void {
+    if (this.#error === undefined) reader.onEnd();
+    else reader.onBroken(asError(this.#error));
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
