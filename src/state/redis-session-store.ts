@@ -2,6 +2,7 @@
 // has got, and whether the session is still ours, Redis is asked in the background.
 import type { Redis, Result } from 'ioredis';
 import { GatewayError } from '../errors.ts';
+import { type OwnedSession, OwnedSessions } from './owned-sessions.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { hashed, newSessionId, sessionKeyOf } from './session-id.ts';
 import {
@@ -38,21 +39,6 @@ export interface RedisSessionStoreOptions {
   readonly now?: () => number;
 }
 
-/** A session that lives here. */
-interface Owned {
-  readonly record: SessionRecord;
-  readonly createdAt: number;
-  state: SessionState;
-  /** As Redis has it, as far as is known. */
-  writtenState: SessionState;
-  /** On the clock of `performance.now()`. */
-  usedAt: number;
-  /** Of the last use that Redis knows of. */
-  toldAt: number;
-  /** Writes of one session go one after the other. */
-  writing: Promise<unknown>;
-}
-
 const ALL = 'sessions';
 const RETRY_AFTER_MS = 10_000;
 const MAX_TELL_EVERY_MS = 30_000;
@@ -71,8 +57,7 @@ export class RedisSessionStore implements SessionStore {
   readonly #texts: SessionTexts;
   readonly #onForged: () => void;
   readonly #now: () => number;
-  #limits: SessionLimits;
-  readonly #owned = new Map<string, Owned>();
+  readonly #owned: OwnedSessions;
   /** Ended here while Redis could not be told: the principal of each. */
   readonly #unremoved = new Map<string, string>();
   readonly #listeners: ((key: string, loss: SessionLoss) => void)[] = [];
@@ -83,14 +68,14 @@ export class RedisSessionStore implements SessionStore {
     this.#connection = connection;
     this.#replica = replica;
     this.#texts = new SessionTexts(macKey);
-    this.#limits = limits;
+    this.#owned = new OwnedSessions(limits, now);
     this.#onForged = onForged;
     this.#now = now;
     this.#timer = this.#startTimer();
   }
 
   applyLimits(limits: SessionLimits): void {
-    this.#limits = limits;
+    this.#owned.limits = limits;
     clearInterval(this.#timer);
     this.#timer = this.#startTimer();
   }
@@ -103,16 +88,15 @@ export class RedisSessionStore implements SessionStore {
     if (Buffer.byteLength(text) > MAX_RECORD_BYTES) {
       throw new GatewayError('params-invalid', { text: 'clientInfo and capabilities are too large' });
     }
-    const { max, maxPerPrincipal } = this.#limits;
-    const livesMs = this.#livesMs(session, 0);
+    const { max, maxPerPrincipal } = this.#owned.limits;
+    const livesMs = this.#owned.livesMs(session, 0);
     const created = await this.#ask((client) =>
       client.createSession(...keysOf(key, record.principal), text, key, livesMs, max, maxPerPrincipal),
     );
     if (created === 0) {
       throw new GatewayError('no-capacity', { reason: 'sessions', retryAfterMs: RETRY_AFTER_MS });
     }
-    const now = performance.now();
-    this.#own(session, { usedAt: now, toldAt: now });
+    this.#owned.add(session, { told: true });
     return { id, ...session, stamp: stampOf(text) };
   }
 
@@ -121,7 +105,7 @@ export class RedisSessionStore implements SessionStore {
     if (key === undefined) return undefined;
     const text = await this.#ask((client) => client.get(redisKeyOf(key)));
     const found = this.#read(key, text);
-    if (found === undefined || this.#unremoved.has(key) || this.#isTooOld(found)) {
+    if (found === undefined || this.#unremoved.has(key) || this.#owned.isTooOld(found)) {
       this.#lose(key, 'over');
       return undefined;
     }
@@ -163,8 +147,8 @@ export class RedisSessionStore implements SessionStore {
       const text = this.#texts.write(mine);
       const there = await this.#ask((client) => client.replaceSession(redisKeyOf(key), start, text));
       if (there === text) {
-        // With what was left of its time; this is a use.
-        this.#own(mine, { usedAt: performance.now(), toldAt: Number.NEGATIVE_INFINITY });
+        // It has what was left of its time, and this is a use.
+        this.#owned.add(mine, { told: false });
         return { ...mine, stamp: stampOf(text) };
       }
       last = this.#read(key, there);
@@ -209,21 +193,6 @@ export class RedisSessionStore implements SessionStore {
     return `${this.#replica} `;
   }
 
-  #own(
-    { key, record, state, createdAt }: Omit<WrittenSession, 'stamp'>,
-    clock: Pick<Owned, 'usedAt' | 'toldAt'>,
-  ): void {
-    this.#unremoved.delete(key);
-    this.#owned.set(key, {
-      record,
-      createdAt,
-      state,
-      writtenState: state,
-      ...clock,
-      writing: Promise.resolve(),
-    });
-  }
-
   #lose(key: string, loss: SessionLoss): void {
     if (!this.#owned.delete(key)) return;
     for (const listener of this.#listeners) listener(key, loss);
@@ -237,7 +206,7 @@ export class RedisSessionStore implements SessionStore {
   }
 
   /** The states that are written are those of the moment when their turn has come. */
-  async #write(key: string, owned: Owned): Promise<void> {
+  async #write(key: string, owned: OwnedSession): Promise<void> {
     const written = owned.writing
       .catch(() => {})
       .then(async () => {
@@ -252,9 +221,9 @@ export class RedisSessionStore implements SessionStore {
     await written;
   }
 
-  async #tellUse(key: string, owned: Owned): Promise<void> {
+  async #tellUse(key: string, owned: OwnedSession): Promise<void> {
     const { usedAt, record } = owned;
-    const livesMs = this.#livesMs(owned, performance.now() - usedAt);
+    const livesMs = this.#owned.livesMs(owned, performance.now() - usedAt);
     // Then it ends here.
     if (livesMs <= 0) return;
     const answer = await this.#ask((client) =>
@@ -271,7 +240,7 @@ export class RedisSessionStore implements SessionStore {
   }
 
   #startTimer(): NodeJS.Timeout {
-    const { idleTimeoutMs, maxAgeMs } = this.#limits;
+    const { idleTimeoutMs, maxAgeMs } = this.#owned.limits;
     const everyMs = Math.max(MIN_TELL_EVERY_MS, Math.min(MAX_TELL_EVERY_MS, idleTimeoutMs / 5, maxAgeMs / 4));
     return setInterval(() => {
       this.#telling ??= this.#tellAll().finally(() => {
@@ -282,10 +251,9 @@ export class RedisSessionStore implements SessionStore {
 
   /** What is over ends; of the rest Redis hears how it is used, and what it has missed. */
   async #tellAll(): Promise<void> {
-    const now = performance.now();
     const work: (() => Promise<void>)[] = [];
     for (const [key, owned] of this.#owned) {
-      if (now - owned.usedAt > this.#limits.idleTimeoutMs || this.#isTooOld(owned)) {
+      if (this.#owned.isOver(owned)) {
         work.push(() => this.end(key));
         continue;
       }
@@ -296,17 +264,6 @@ export class RedisSessionStore implements SessionStore {
     for (let from = 0; from < work.length; from += AT_ONCE) {
       await Promise.all(work.slice(from, from + AT_ONCE).map((one) => one().catch(() => {})));
     }
-  }
-
-  #isTooOld({ createdAt }: Pick<Owned, 'createdAt'>): boolean {
-    return this.#now() - createdAt > this.#limits.maxAgeMs;
-  }
-
-  /** How much longer. A clock of another replica that goes ahead must not add to it. */
-  #livesMs({ createdAt }: Pick<Owned, 'createdAt'>, unusedMs: number): number {
-    const ageMs = Math.max(0, this.#now() - createdAt);
-    const { idleTimeoutMs, maxAgeMs } = this.#limits;
-    return Math.ceil(Math.min(idleTimeoutMs - unusedMs, maxAgeMs - ageMs));
   }
 
   /** @throws GatewayError store-unavailable */

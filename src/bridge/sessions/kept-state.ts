@@ -25,6 +25,8 @@ export class KeptState {
   #state: SessionState;
   /** Sessions at servers that nobody has gone on in yet, by slug. */
   readonly #heirlooms: Map<string, string>;
+  /** As they were noted last: the same seal twice has two texts. */
+  readonly #upstreamIds = new Map<string, string>();
 
   constructor(options: KeptStateOptions) {
     this.#options = options;
@@ -58,6 +60,8 @@ export class KeptState {
   /** Its session at a legacy HTTP server; sealed, as whoever has the id goes on in it. */
   noteUpstream(server: ServerConfig, { id, peer }: UpstreamSession): void {
     if (this.#options.save === undefined || server.type !== 'http') return;
+    if (this.#upstreamIds.get(server.slug) === id) return;
+    this.#upstreamIds.set(server.slug, id);
     const { version, capabilities, serverInfo } = peer;
     const text = writeJson({ id, version, capabilities, serverInfo });
     if (text.length > MAX_UPSTREAM_CHARACTERS) return;

@@ -87,7 +87,6 @@ export class LegacySession {
   readonly #tasks = new Map<string, SessionTasks>();
   readonly #subscriptions = new Map<string, SessionSubscriptions>();
   readonly #changes = new CoalescedChanges((method) => this.#tellChange(method));
-  readonly #upstreamIds = new Map<string, string>();
   readonly #calls = new Set<SessionCall>();
   /** What belongs to no call; held, bounded, while no GET stream is open. */
   readonly #standalone: EventStream;
@@ -173,9 +172,7 @@ export class LegacySession {
   /** A link of its own is open. */
   noteLink(server: ServerConfig, link: ServerLink): void {
     const { upstreamSession } = link;
-    if (upstreamSession === undefined || upstreamSession.id === this.#upstreamIds.get(server.slug)) return;
-    this.#upstreamIds.set(server.slug, upstreamSession.id);
-    this.kept.noteUpstream(server, upstreamSession);
+    if (upstreamSession !== undefined) this.kept.noteUpstream(server, upstreamSession);
   }
 
   /** Servers have been replaced: nothing is held open at those that were. */

@@ -5,7 +5,6 @@ import { LIST_CHANGES, promisedListChanges } from '../../protocol/list-changes.t
 import type { Replicas } from '../../replicas/replicas.ts';
 import type { Caller } from '../../servers/credentials/caller.ts';
 import type { Server } from '../../servers/server.ts';
-import type { ServerMessage } from '../../servers/transport.ts';
 import type {
   SessionLoss,
   SessionRecord,
@@ -17,6 +16,7 @@ import { type LinkChooser, openInheritedLinks, sessionLinkKey } from '../choose-
 import { announcedChange } from '../listening/heard-messages.ts';
 import { restoreSubscriptions } from './carry-subscription.ts';
 import { LegacySession, type LegacySessionOptions } from './legacy-session.ts';
+import { follow, isKnownTo, leaveUpstream, tellShared } from './session-at-servers.ts';
 
 export interface LegacySessionsOptions extends LegacySessionOptions {
   readonly idleTimeoutMs: number;
@@ -99,7 +99,7 @@ export class LegacySessions {
     for (const { session, sole } of this.#live.values()) {
       if (person !== undefined && session.record.principal !== person) continue;
       const hears = session.viewServers?.has(server.slug) ?? sole === undefined;
-      if (hears) deliverShared(session, server, { jsonrpc: '2.0', method });
+      if (hears) tellShared(session, server, { jsonrpc: '2.0', method });
     }
   }
 
@@ -315,32 +315,4 @@ interface LiveSession {
   sole: Server | undefined;
   /** Ends the hearing of what its server says to all. */
   stop: () => void;
-}
-
-function follow(session: LegacySession, server: Server | undefined): () => void {
-  if (server === undefined) return () => {};
-  const { principal } = session.record;
-  return server.onSharedMessage((message) => deliverShared(session, server, message), principal);
-}
-
-/** Its links may be closed from here on, and another replica goes on in what it has at servers. */
-function leaveUpstream(session: LegacySession): void {
-  for (const server of session.servers) server.peekOwnLink(sessionLinkKey(session))?.leaveSession();
-}
-
-/** The server keeps something of the session: a link of its own, subscriptions, a call that may begin either. */
-function isKnownTo(server: Server, session: LegacySession): boolean {
-  const peer = server.lastPeer;
-  const isShared = peer !== undefined && server.isolationFor(peer) === 'shared';
-  return (
-    server.peekOwnLink(sessionLinkKey(session)) !== undefined ||
-    session.subscriptionsOf(server.slug).size > 0 ||
-    (session.calling && !isShared)
-  );
-}
-
-/** A change that is true for everyone; a session with a link of its own hears it from there. */
-function deliverShared(session: LegacySession, server: Server, message: ServerMessage): void {
-  if ('id' in message || server.peekOwnLink(sessionLinkKey(session)) !== undefined) return;
-  if (message.method.endsWith('/list_changed')) session.deliver(server.slug, message);
 }
