@@ -10,6 +10,7 @@ import { Editions } from './lifecycle/editions.ts';
 import { createLastingParts } from './lifecycle/lasting-parts.ts';
 import { pause } from './lifecycle/pause.ts';
 import { type ReadConfig, type ReloadOutcome, Reloads } from './lifecycle/reloads.ts';
+import { replicaListener } from './lifecycle/replica-listener.ts';
 import { watchState } from './lifecycle/watch-state.ts';
 import type { BufferBudget } from './state/buffer-budget.ts';
 import { exchangeLine, logExchange } from './telemetry/exchange-log.ts';
@@ -61,7 +62,7 @@ const LAST_WORDS_MS = 1_000;
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, version, logger: given, questionPatienceMs = QUESTION_PATIENCE_MS, budget } = options;
   const lasting = createLastingParts({ config, version, logger: given, questionPatienceMs, budget });
-  const { logger, metrics, store, sessions, bridge, ending, hurrying, audit, tracing } = lasting;
+  const { logger, metrics, store, sessions, bridge, ending, hurrying, audit, tracing, replica } = lasting;
   const editions = new Editions(config, lasting);
   const refusals = new RefusalSampler();
   let listening = false;
@@ -93,6 +94,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     isEnding: () => closing !== undefined,
     apply: (loaded) => applyConfig({ lasting, editions, edge: publicServer }, loaded),
   });
+  const replicaServer = replicaListener(lasting, editions);
   const documents = { '/status': status, ...consoleDocuments(lasting, editions) };
   const adminServer = await adminServerFor(config, { logger, metrics, documents, isReady });
 
@@ -106,6 +108,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       sessions: sessions.size,
       audit: audit && { writable: audit.log.healthy, queued: audit.log.queued },
       store: { kind: config.gateway.redis === undefined ? 'memory' : 'redis', available: store.available },
+      ...(replica === undefined ? {} : { replicas: replica.network.live }),
       servers: Object.fromEntries(
         [...servers].map(([slug, server]) => [
           slug,
@@ -130,6 +133,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const { delayMs, graceMs } = editions.current.config.gateway.drain;
     if (listening) await pause(delayMs, hurrying.signal);
     publicServer.stopAccepting();
+    void replica?.network.leave();
     await untilAnswered(graceMs, hurrying.signal);
     ending.abort();
   }
@@ -150,6 +154,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await untilAnswered(LAST_WORDS_MS, new AbortController().signal);
     await sessions.close();
     await publicServer.close();
+    await replica?.network.close();
+    await replicaServer?.close();
     await adminServer?.close();
     await lasting.guardian.close();
     await audit?.log.close();
@@ -161,6 +167,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     async start() {
       await store.open();
       await audit?.log.open();
+      await replicaServer?.listen();
+      await replica?.network.open();
       const addresses = { public: await publicServer.listen(), admin: (await adminServer?.listen()) ?? [] };
       listening = true;
       shoutIfOpen(config, logger);

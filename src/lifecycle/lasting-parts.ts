@@ -32,6 +32,7 @@ import { RecentExchanges } from '../telemetry/recent-exchanges.ts';
 import { createRedact } from '../telemetry/redaction.ts';
 import { createTracing } from '../telemetry/tracing.ts';
 import { Traffic } from '../telemetry/traffic.ts';
+import { createReplicaParts, type ReplicaParts } from './replica-parts.ts';
 
 export interface LastingOptions {
   /** The config of the start; what of it may change is applied by `applyConfig`. */
@@ -73,6 +74,8 @@ export interface LastingParts
   readonly ending: AbortController;
   /** Aborted when it is to end without waiting any longer. */
   readonly hurrying: AbortController;
+  /** Undefined where this is the only one. */
+  readonly replica: ReplicaParts | undefined;
   /** Undefined where no record is kept. */
   readonly audit: { readonly log: AuditLog; readonly auditor: Auditor } | undefined;
   /** Counts a request whose limits were counted here because the store did not answer. */
@@ -116,20 +119,30 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     ['server', 'type', 'reason'],
   );
   const traffic = new Traffic();
-  const state = new SealedState();
   const budget = options.budget ?? new BufferBudget(gateway.maxBufferedBytes);
   const store = createStore(gateway, { logger, metrics });
+  const replica = createReplicaParts({ config, store, budget, logger, metrics });
+  const replicas = replica?.network;
+  const state = new SealedState(replica?.keys.seal);
   const limits = gateway.sessions;
-  const sessionStore = createSessionStore({ store, replica: undefined, limits, metrics });
+  const sessionStore = createSessionStore({
+    ...{ store, limits, metrics },
+    replica: replica && { id: replica.network.id, macKey: replica.keys.record },
+  });
   const sessions = new LegacySessions(sessionStore, {
     ...sessionLimits(gateway),
     questionPatienceMs,
     state,
     budget,
+    replicas,
+  });
+  replicas?.onEvent((event) => {
+    if (event.kind === 'session-ended') sessions.noteEnded(event.key);
+    if (event.kind === 'session-moved') sessions.noteMoved(event.key);
   });
   const catalogue = new ServerCatalogue();
   catalogue.onListChanged((server, method, person) => sessions.tellListChanged(server, method, person));
-  const parked = new ParkedCalls(gateway.parked);
+  const parked = new ParkedCalls(gateway.parked, replicas?.id);
   const places = new ProcessPlaces(gateway.processes);
   return {
     logger,
@@ -156,21 +169,24 @@ export function createLastingParts(options: LastingOptions): LastingParts {
       hubs: new LinkHubs((link, method) => catalogue.noteListChanged(link, method), questionPatienceMs),
       parked,
     },
-    retries: new RetryPasses({ state }),
-    replicas: undefined,
+    retries: new RetryPasses({ state, shared: replica && store }),
+    replicas,
+    replica,
     ending: new AbortController(),
     hurrying: new AbortController(),
     onLimitFallback: () => fallbacks.inc(),
     onLimitDecision: (limit, decision) => decisions.inc({ limit, decision }),
     onKeyFetch: (issuer, outcome) => keyFetches.inc({ issuer, outcome }),
     onCredentialFailure: (labels) => credentialFailures.inc({ ...labels }),
-    applyConfig({ servers, gateway: changed, secrets }) {
+    applyConfig(next) {
+      const { servers, gateway: changed, secrets } = next;
       traffic.keepOnly(new Set(servers.map(({ slug }) => slug)));
       adjustLogger(logger, { level: changed.log.level, secrets });
       sessionStore.applyLimits(changed.sessions);
       sessions.applyLimits(sessionLimits(changed));
       parked.applyLimits(changed.parked);
       places.applyCaps(changed.processes);
+      replica?.applyConfig(next);
       expectKeyFetches(changed);
     },
   };

@@ -50,7 +50,7 @@ export class RedisConnection {
 
   constructor(options: RedisConnectionOptions) {
     this.#options = options;
-    this.#client = new Redis(options.url, clientOptions(options));
+    this.#client = new Redis(options.url, { ...redisClientOptions(options), scripts: options.scripts });
     // Whatever fails on the connection also fails the command or the probe that waits on it.
     this.#client.on('error', (error: Error) => {
       this.#trouble = error.message;
@@ -163,10 +163,14 @@ export class RedisConnection {
   }
 }
 
-function clientOptions({ keyPrefix, ca, scripts, url }: RedisConnectionOptions) {
+/** How every connection behaves: it connects by itself, keeps nothing for later and notices a dead socket. */
+export function redisClientOptions({
+  keyPrefix,
+  ca,
+  url,
+}: Pick<RedisConnectionOptions, 'url' | 'keyPrefix' | 'ca'>) {
   return {
     keyPrefix,
-    scripts,
     lazyConnect: true,
     connectTimeout: CONNECT_TIMEOUT_MS,
     disconnectTimeout: DISCONNECT_TIMEOUT_MS,

@@ -51,3 +51,16 @@ redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return redis.call('ZCARD', KEYS[1])
 `;
+
+/**
+ * KEYS: the texts of replicas, by when each was last said. ARGV: the text of this one, ms for which it counts, most that
+ * are read. Returns texts and times in turn, the latest first. By the clock of Redis, as above.
+ */
+export const ANNOUNCE_REPLICA = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return redis.call('ZREVRANGE', KEYS[1], 0, ARGV[3] - 1, 'WITHSCORES')
+`;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis, Result } from 'ioredis';
 import { RedisConnection, type RedisConnectionOptions } from './redis-connection.ts';
-import { ANNOUNCE, TAKE, TAKE_UP_TO } from './redis-scripts.ts';
+import { ANNOUNCE, ANNOUNCE_REPLICA, TAKE, TAKE_UP_TO } from './redis-scripts.ts';
 import { CREATE_SESSION, REMOVE_SESSION, REPLACE_SESSION, TOUCH_SESSION } from './session-scripts.ts';
 import type { Grant, Store, Take, TakeOutcome } from './store.ts';
 
@@ -24,6 +24,7 @@ const SCRIPTS = {
   take: { lua: TAKE },
   takeUpTo: { lua: TAKE_UP_TO, numberOfKeys: 1 },
   announce: { lua: ANNOUNCE, numberOfKeys: 1 },
+  announceReplica: { lua: ANNOUNCE_REPLICA, numberOfKeys: 1 },
   createSession: { lua: CREATE_SESSION, numberOfKeys: 3 },
   touchSession: { lua: TOUCH_SESSION, numberOfKeys: 3 },
   replaceSession: { lua: REPLACE_SESSION, numberOfKeys: 1 },

@@ -35,6 +35,8 @@ export interface Metrics {
   watch(gauge: GaugeOptions): void;
   /** A counter of this registry; bind its labels once with `labels()`. */
   counter(name: string, help: string, labelNames?: readonly string[]): Counter<string>;
+  /** A histogram of seconds, with the bounds of all others. */
+  histogram(name: string, help: string, labelNames?: readonly string[]): Histogram<string>;
   /** The text of a scrape. */
   expose(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
@@ -135,6 +137,8 @@ export function createMetrics({ processMetrics = true }: MetricsOptions = {}): M
       const metric = kind === 'gauge' ? new Gauge(options) : new Counter(options);
     },
     counter: (name, help, labelNames = []) => new Counter({ name, help, labelNames, registers }),
+    histogram: (name, help, labelNames = []) =>
+      new Histogram({ name, help, labelNames, registers, buckets: DURATION_BUCKETS }),
     expose: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   };
 }

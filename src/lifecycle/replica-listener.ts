@@ -1,0 +1,29 @@
+// The listener for other replicas, where there are any: what they hand over goes down the line of the config that holds.
+import { createReplicaServer, type ReplicaServer } from '../http/replica-server.ts';
+import { ForwardedExchanges } from '../pipeline/forwarded-exchanges.ts';
+import { endTrace } from '../telemetry/tracing.ts';
+import type { Editions } from './editions.ts';
+import type { LastingParts } from './lasting-parts.ts';
+
+export function replicaListener(
+  { replica, bridge, logger, budget, tracing }: LastingParts,
+  editions: Editions,
+): ReplicaServer | undefined {
+  if (replica === undefined) return undefined;
+  const { config, network, keys, metrics } = replica;
+  const forwarded = new ForwardedExchanges(bridge.state, network.id);
+  return createReplicaServer({
+    ...{ logger, budget, keys },
+    listen: config.listen,
+    self: network.id,
+    bodyLimitBytes: () => editions.current.config.gateway.bodyLimitBytes,
+    signIn: () => editions.current.authenticator,
+    handleExchange: (exchange) => forwarded.run(exchange, (one) => editions.current.handle(one)),
+    onRefused: (fault) => replica.onRefused(fault),
+    // Counted and logged as an exchange where its client is.
+    onSettled(record) {
+      metrics.onForwarded('in', record.outcome === 'cancelled' ? 'cancelled' : 'answered');
+      endTrace(tracing, record);
+    },
+  });
+}

@@ -1,0 +1,67 @@
+// News among all that share a Redis (pub/sub). Best effort: what is said while Redis is away, or while somebody does not
+// listen, is lost. It listens on a connection of its own, which comes back by itself.
+import { Redis } from 'ioredis';
+import { type RedisConnection, type RedisConnectionOptions, redisClientOptions } from './redis-connection.ts';
+
+export interface RedisChannelOptions extends Pick<RedisConnectionOptions, 'url' | 'keyPrefix' | 'ca'> {
+  readonly name: string;
+  /** What is said goes out on it. */
+  readonly connection: RedisConnection;
+  onMessage(text: string): void;
+}
+
+/** A connection that nobody says anything on may be gone without a word. */
+const PING_EVERY_MS = 5_000;
+
+export class RedisChannel {
+  readonly #client: Redis;
+  readonly #channel: string;
+  readonly #connection: RedisConnection;
+  #pinger: NodeJS.Timeout | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: RedisChannelOptions) {
+    this.#channel = `${options.keyPrefix}${options.name}`;
+    this.#connection = options.connection;
+    this.#client = new Redis(options.url, { ...redisClientOptions(options), autoResubscribe: false });
+    // Why there is no connection, the one for everything else says.
+    this.#client.on('error', () => {});
+    this.#client.on('ready', () => void this.#client.subscribe(this.#channel).catch(() => {}));
+    this.#client.on('message', (_channel: string, text: string) => options.onMessage(text));
+  }
+
+  /** Connects, now or when it can; nobody has to wait for it. */
+  open(): void {
+    this.#client.connect().catch(() => {});
+    // What gets no answer in time is given up for a new connection (socketTimeout).
+    this.#pinger = setInterval(() => void this.#client.ping().catch(() => {}), PING_EVERY_MS);
+    this.#pinger.unref();
+  }
+
+  /** Whether this one hears what is said. */
+  get listening(): boolean {
+    return this.#client.status === 'ready';
+  }
+
+  /** Never throws. */
+  async say(text: string): Promise<void> {
+    await this.#connection.ask((client) => client.publish(this.#channel, text)).catch(() => {});
+  }
+
+  /** Idempotent, never rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    clearInterval(this.#pinger);
+    const { status } = this.#client;
+    // Before `connect` there is nothing to end; between two tries no stream tells of the end.
+    const ended = ['wait', 'end', 'close', 'reconnecting'].includes(status)
+      ? Promise.resolve()
+      : new Promise((resolve) => this.#client.once('end', resolve));
+    this.#client.disconnect();
+    await ended;
+  }
+}
