@@ -4,11 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { StdioServerConfig } from '../../config/config.ts';
 import { GatewayError } from '../../errors.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../../protocol/json-rpc.ts';
-import { writeJson } from '../../protocol/json-text.ts';
 import type { BufferBudget } from '../../state/buffer-budget.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { CallSlots } from '../call-slots.ts';
-import { type PendingCall, PendingCalls } from '../pending-calls.ts';
+import { PendingCalls } from '../pending-calls.ts';
 import type { ServerStats } from '../server-stats.ts';
 import type { ServerTransport, TransportEvents, UpstreamCall } from '../transport.ts';
 import {
@@ -24,6 +23,7 @@ import { OutputSampler } from './output-sample.ts';
 import { prepareLaunch } from './prepare-launch.ts';
 import { StderrLog } from './stderr-log.ts';
 import { StdioInbox } from './stdio-inbox.ts';
+import { StdioOutbox } from './stdio-outbox.ts';
 import type { StdioStats } from './stdio-stats.ts';
 import { type QueuedFrame, WriteQueue } from './write-queue.ts';
 
@@ -48,16 +48,7 @@ export interface StdioTransportOptions {
   readonly stats?: ServerStats | undefined;
 }
 
-const DROP_LOG_EVERY_MS = 60_000;
-/** Beyond what the pipe itself holds, which is more than that again. */
-const MAX_UNREAD_ANSWERS = 1_000;
 const TIMINGS: StdioTimings = { ...STOP_TIMINGS, outputDrainMs: 250 };
-/**
- * Given up without a word. `initialize` must not be cancelled (2025-11-25, "Cancellation"), and a server that leaves
- * `server/discover` unanswered most likely expects to hear `initialize` before anything else.
- */
-const NEVER_CANCELLED: ReadonlySet<string> = new Set(['initialize', 'server/discover']);
-
 /**
  * Starts the server's process; resolves as soon as it runs.
  *
@@ -110,14 +101,11 @@ export class StdioTransport implements ServerTransport {
   readonly #slots: CallSlots;
   readonly #inbox: StdioInbox;
   readonly #lines: LineSplitter;
-  readonly #writes: WriteQueue;
+  readonly #outbox: StdioOutbox;
   readonly #stderr: StderrLog;
   #state: 'open' | 'ending' | 'closed' = 'open';
   #exit: ChildExit | undefined;
   #pauses = 0;
-  #unreadAnswers = 0;
-  #dropped = 0;
-  #dropLoggedAt = Number.NEGATIVE_INFINITY;
   #stopped: Promise<void> | undefined;
   readonly #untrack: (() => void) | undefined;
 
@@ -131,7 +119,11 @@ export class StdioTransport implements ServerTransport {
     this.#slots = new CallSlots(config);
     this.#inbox = new StdioInbox({ calls: this.#calls, events, logger, sampler });
     this.#stderr = new StderrLog({ logger, sampler });
-    this.#writes = new WriteQueue(child.stdin, config.maxMessageBytes, budget.open());
+    this.#outbox = new StdioOutbox({
+      writes: new WriteQueue(child.stdin, config.maxMessageBytes, budget.open()),
+      logger,
+      onUnreadAnswers: () => this.#breach('unread-answers', 'it asked on and on, and read no answer'),
+    });
     const unfinished = budget.open();
     this.#lines = new LineSplitter({
       maxLineBytes: config.maxMessageBytes,
@@ -173,18 +165,12 @@ export class StdioTransport implements ServerTransport {
 
   /** Never rejects: what finds the queue full, as with a child that has stopped reading, is dropped and logged. */
   notify(message: JsonRpcNotification): Promise<void> {
-    return this.#write(message);
+    return this.#outbox.notify(message);
   }
 
   /** Never rejects, as `notify`. A server that asks on and on without reading an answer is ended. */
-  async respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void> {
-    if (this.#unreadAnswers >= MAX_UNREAD_ANSWERS && this.#writes.blocked) {
-      this.#breach('unread-answers', 'it asked on and on, and read no answer');
-      return;
-    }
-    this.#unreadAnswers += 1;
-    await this.#write({ jsonrpc: '2.0', id, ...outcome });
-    this.#unreadAnswers -= 1;
+  respond(id: JsonRpcId, outcome: JsonRpcOutcome): Promise<void> {
+    return this.#outbox.respond(id, outcome);
   }
 
   /** The messages say it themselves on this wire. */
@@ -234,42 +220,13 @@ export class StdioTransport implements ServerTransport {
   async #send(call: UpstreamCall): Promise<JsonRpcOutcome> {
     if (this.#state !== 'open') throw processEnded('it had ended before', 'never-sent');
     let frame: QueuedFrame | undefined;
-    const pending = this.#calls.open(call, (aborted) => this.#cancel(aborted, frame));
+    const pending = this.#calls.open(call, (aborted) => this.#outbox.cancel(aborted, frame));
     try {
-      frame = this.#writes.enqueue(frameOf(pending.request));
+      frame = this.#outbox.request(pending.request);
     } catch (error) {
       pending.fail(error);
     }
     return pending.outcome;
-  }
-
-  #cancel({ id, method }: PendingCall, frame: QueuedFrame | undefined): void {
-    // What was never sent needs no cancelling.
-    if (frame === undefined || this.#writes.withdraw(frame) || NEVER_CANCELLED.has(method)) return;
-    const params = { requestId: id };
-    const cancelled: JsonRpcNotification = { jsonrpc: '2.0', method: 'notifications/cancelled', params };
-    this.#writes.enqueue(frameOf(cancelled), { urgent: true });
-  }
-
-  #write(message: object): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    try {
-      this.#writes.enqueue(frameOf(message), { onSettled: resolve });
-    } catch (error) {
-      this.#noteDropped(error);
-      resolve();
-    }
-    return promise;
-  }
-
-  /** A server that asks without end and reads no answers must not fill the log. */
-  #noteDropped(error: unknown): void {
-    this.#dropped += 1;
-    const now = performance.now();
-    if (now - this.#dropLoggedAt < DROP_LOG_EVERY_MS) return;
-    this.#dropLoggedAt = now;
-    const reason = error instanceof Error ? error.message : String(error);
-    this.#wire.logger.warn({ reason, dropped: this.#dropped }, 'messages for the server were dropped');
   }
 
   /**
@@ -300,7 +257,7 @@ export class StdioTransport implements ServerTransport {
     const what = this.#exit ? describeExit(this.#exit) : words;
     const error = new GatewayError('server-unavailable', { text, reason, cause: new Error(what) });
     this.#lines.stop();
-    this.#writes.close();
+    this.#outbox.close();
     this.#slots.close(error);
     this.#calls.failAll(error);
     this.#log(reason, what);
@@ -347,13 +304,4 @@ function processEnded(words: string, reason = 'process-ended'): GatewayError {
 
 function describeExit({ code, signal }: ChildExit): string {
   return signal === null ? `it exited with code ${code}` : `it was killed by ${signal}`;
-}
-
-/** A message as a line. JSON.stringify follows nested values by recursion, so it has an end. */
-function frameOf(message: object): string {
-  try {
-    return writeJson(message);
-  } catch (cause) {
-    throw new GatewayError('params-invalid', { text: 'The message is nested too deeply', cause });
-  }
 }
