@@ -1,17 +1,14 @@
 // One server of the config at run time: its era, its links, and how a link to it is opened.
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerConfig } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
-import { LIST_CHANGES } from '../protocol/list-changes.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { awaitBackoff } from './await-backoff.ts';
+import { CatalogueLinks } from './catalogue-links.ts';
 import { Connector, type ConnectorOptions, type LinkTerms } from './connector.ts';
 import { type Caller, isPersonal } from './credentials/caller.ts';
-import { answerFixedRoots } from './fixed-roots.ts';
 import { type LinkHold, LinkPool, type LinkState } from './link-pool.ts';
 import { ListFindings } from './list-findings.ts';
-import { watchLists } from './list-watch.ts';
 import type { Peer } from './peer.ts';
 import { probeEra } from './probe-era.ts';
 import type { ProcessPlaces } from './process-places.ts';
@@ -24,10 +21,6 @@ import type { GroupUsages } from './stdio/group-usage.ts';
 import type { ServerMessage } from './transport.ts';
 import { WarmLinks } from './warm-links.ts';
 
-const CATALOGUE_KEY = 'catalogue';
-/** Of the link for clients that declare nothing. */
-const MAIN_KEY = `${CATALOGUE_KEY} {}`;
-const REOPEN_AFTER_MS = 250;
 const ASK_AGAIN_AFTER_MS = 10_000;
 
 export interface OwnLinkRequest extends LinkTerms, LinkHold {
@@ -52,6 +45,7 @@ export class Server {
   readonly #logger: Logger;
   readonly #pool: LinkPool;
   readonly #warm: WarmLinks | undefined;
+  readonly #catalogue: CatalogueLinks;
   readonly #connector: Connector;
   /** Of the link that lists come from, and of the server as such. */
   readonly #backoff = new StartBackoff();
@@ -63,9 +57,6 @@ export class Server {
   /** Why the last start failed, if it was for a credential. */
   #refusal: GatewayError | undefined;
   readonly #findings: ListFindings;
-  /** Of the link that list changes are heard on: how soon it is opened again, whatever ended it. */
-  readonly #reopenBackoff = new StartBackoff();
-  #reopening = false;
   #askedAgainAt = Number.NEGATIVE_INFINITY;
   readonly #retired = new AbortController();
 
@@ -80,6 +71,7 @@ export class Server {
     const processes = { places: options.places, max: maxLinks };
     this.#pool = new LinkPool({ idleTimeoutMs, ...(type === 'stdio' ? { processes } : {}) });
     this.#warm = this.#warmLinks();
+    this.#catalogue = this.#catalogueLinks();
   }
 
   /** What it sees depends on who calls: it has no link that is everyone's. */
@@ -97,55 +89,18 @@ export class Server {
   }
 
   /**
-   * The link that lists, `initialize` and discover are served from; on a shared server the calls too. Legacy servers
-   * shape their lists by what a client can do, so there is one for each set of capabilities that callers declare; and
-   * one for each person where the server sees who calls.
+   * The link that lists, `initialize` and discover are served from; on a shared server the calls too.
    *
    * @param clientCapabilities normalised; `{}` is the link that is opened at boot and stays open
    * @throws GatewayError credential-refused where the server sees who calls, and nobody does
    */
-  async catalogueLink(caller?: Caller, clientCapabilities: JsonObject = {}): Promise<ServerLink> {
-    if (this.personal) return this.#personalCatalogueLink(caller, clientCapabilities);
-    const key = JSON.stringify(clientCapabilities);
-    const isMain = key === '{}';
-    const start = async (signal: AbortSignal) => {
-      const onUnsolicited = (message: ServerMessage, from: ServerLink) => this.#receiveShared(message, from);
-      const link = await this.#open(
-        { clientCapabilities, onUnsolicited },
-        { signal, backoff: this.#backoff },
-      );
-      if (isMain) this.#keepWatch(link);
-      if (this.isolationFor(link.peer) !== 'shared') this.#warm?.fill();
-      return link;
-    };
-    return this.#pool.acquire(`${CATALOGUE_KEY} ${key}`, start, { pinned: isMain });
+  catalogueLink(caller?: Caller, clientCapabilities: JsonObject = {}): Promise<ServerLink> {
+    return this.#catalogue.acquire(caller, clientCapabilities);
   }
 
   /** The same if it is open now, for clients that declare nothing: everyone's, or the caller's own. Asking starts nothing. */
   peekCatalogueLink(caller?: Caller): ServerLink | undefined {
-    if (!this.personal) return this.#pool.peek(MAIN_KEY);
-    return caller && this.#pool.peek(`${MAIN_KEY} ${caller.key}`);
-  }
-
-  async #personalCatalogueLink(
-    caller: Caller | undefined,
-    clientCapabilities: JsonObject,
-  ): Promise<ServerLink> {
-    if (caller === undefined) throw new GatewayError('credential-refused', { reason: 'no-caller' });
-    const { key: person } = caller;
-    const key = JSON.stringify(clientCapabilities);
-    const start = async (signal: AbortSignal) => {
-      const onUnsolicited = (message: ServerMessage, from: ServerLink) =>
-        this.#receiveShared(message, from, person);
-      const backoff = this.#ownerBackoffs.of(person);
-      const terms = { clientCapabilities, caller, personal: true, onUnsolicited };
-      const link = await this.#open(terms, { signal, backoff });
-      void watchLists(link, (message) => this.#receiveShared(message, link, person), {
-        unwanted: this.retired,
-      });
-      return link;
-    };
-    return this.#pool.acquire(`${CATALOGUE_KEY} ${key} ${person}`, start, { owner: person, pinned: false });
+    return this.#catalogue.peek(caller);
   }
 
   /** A link that belongs to one principal or one session. */
@@ -269,6 +224,21 @@ export class Server {
     return { count, exits: Object.fromEntries(exits), queued, rssBytes, ...totals };
   }
 
+  #catalogueLinks(): CatalogueLinks {
+    return new CatalogueLinks({
+      config: this.config,
+      pool: this.#pool,
+      backoff: this.#backoff,
+      ownerBackoffs: this.#ownerBackoffs,
+      retired: this.retired,
+      open: (terms, options) => this.#open(terms, options),
+      onOpened: ({ peer }) => {
+        if (this.isolationFor(peer) !== 'shared') this.#warm?.fill();
+      },
+      onMessage: (message, link, person) => this.#listeners.tell(message, link, person),
+    });
+  }
+
   /** Where what it sees depends on who calls, nothing can be started before somebody does. */
   #warmLinks(): WarmLinks | undefined {
     const count = this.config.type === 'stdio' && !this.personal ? this.config.warm : 0;
@@ -344,51 +314,7 @@ export class Server {
     this.#logger.warn({ was: link.peer.era, is: probe.era }, 'the server has changed its era');
     this.#connector.forgetEra();
     await this.#pool.releaseAll();
-    await this.#reopen();
-  }
-
-  /** Hears of list changes, and opens the link again when it ends by itself. */
-  #keepWatch(link: ServerLink): void {
-    const { signal } = this.#retired;
-    void watchLists(link, (message) => this.#receiveShared(message, link), { unwanted: signal });
-    void link.closed.then(() => {
-      if (link.closing || signal.aborted) return;
-      const now = performance.now();
-      this.#reopenBackoff.failed(now, { uptimeMs: now - link.openedAt });
-      void this.#reopen();
-    });
-  }
-
-  /**
-   * Opens the link that lists come from once more, unless a call does so first, and tells that they may have changed.
-   * Once at a time however many links end meanwhile: a server that ends each of them at once would have chain after
-   * chain, and each new link tells clients to list again, which takes a link.
-   */
-  async #reopen(): Promise<void> {
-    // Where there is a link for each person, the person's next call opens it.
-    if (this.personal || this.#reopening) return;
-    this.#reopening = true;
-    const { signal } = this.#retired;
-    while (!signal.aborted) {
-      const now = performance.now();
-      const backoffMs = Math.max(this.#backoff.remainingMs(now), this.#reopenBackoff.remainingMs(now));
-      const pauseMs = Math.max(backoffMs, REOPEN_AFTER_MS);
-      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
-      const link = signal.aborted ? undefined : await this.catalogueLink().catch(() => undefined);
-      if (link?.open !== true) continue;
-      for (const { method } of LIST_CHANGES) this.#receiveShared({ jsonrpc: '2.0', method }, link);
-      break;
-    }
-    this.#reopening = false;
-  }
-
-  #receiveShared(message: ServerMessage, link: ServerLink, person?: string): void {
-    if (answerFixedRoots(message, link, this.config)) return;
-    if ('id' in message) {
-      void link.respond(message.id, { error: { code: -32601, message: 'No client feature is shared here' } });
-      return;
-    }
-    this.#listeners.tell(message, link, person);
+    await this.#catalogue.reopen();
   }
 
   #linkEnded(link: ServerLink, reason: string, backoff: Backoff): void {
