@@ -19,7 +19,7 @@ async function family(t: TestContext) {
   const group = shell.pid ?? 0;
   t.after(async () => {
     process.kill(-group, 'SIGKILL');
-    await rm(folder, { recursive: true });
+    await rm(folder, { recursive: true, force: true });
   });
   return { folder, shell, group };
 }
@@ -34,6 +34,8 @@ test('finds children and their children, and sees that they outlive their parent
   await once(shell, 'exit');
   assert.equal(stillAlive(children).length, 1);
   assert.deepEqual(processesIn(folder), stillAlive(children));
+  await rm(folder, { recursive: true });
+  assert.deepEqual(processesIn(folder), stillAlive(children), 'also when the folder is gone');
 });
 
 test('takes a pid that is used again for another process', () => {
