@@ -1,11 +1,14 @@
 // The two images, as their users start them: with no file of their own, and with one. Needs a Docker engine.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
 import { request } from 'undici';
-import { buildImage, docker, logOf } from '../support/docker.ts';
+import { buildImage, docker, logOf, typed } from '../support/docker.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { connectClient } from '../support/sdk-clients.ts';
@@ -61,24 +64,15 @@ async function configured(t: TestContext, mcpServers: Readonly<Record<string, un
     admin: { host: '127.0.0.1', port: adminPort },
   };
   await writeFile(join(folder, 'portico.yaml'), JSON.stringify({ mcpServers, gateway }));
-  // The user of the image reads it too.
-  await docker([
-    'run',
-    '--rm',
-    '--user',
-    '0',
-    '--volume',
-    `${folder}:/f`,
-    '--entrypoint',
-    'chmod',
-    'portico',
-    '-R',
-    'a+rX',
-    '/f',
-  ]);
+  await openToAll(folder);
   const mounted = ['--network', 'host', '--volume', `${folder}:/etc/portico:ro`];
   const probed = ['--env', `PORTICO_LIVEZ=http://127.0.0.1:${adminPort}/livez`];
   return { args: [...mounted, ...probed], mounted, url: `http://127.0.0.1:${port}/mcp` };
+}
+
+/** The user of the image is another one. */
+async function openToAll(folder: string): Promise<void> {
+  await promisify(execFile)('chmod', ['-R', 'a+rX', folder]);
 }
 
 for (const image of IMAGES) {
@@ -169,4 +163,49 @@ test('portico-slim has no program but node, and refuses servers that are program
     docker(['run', '--rm', ...mounted, 'portico-slim']),
     /mcpServers\.files\.command: no program is started here.*Use the image portico/s,
   );
+});
+
+describe('the commands of docs/deploy.md', () => {
+  const folderWithConfig = async (t: TestContext) => {
+    const folder = await mkdtemp(join(tmpdir(), 'portico-typed-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const document = await readFile(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
+    await mkdir(join(folder, 'my-config'));
+    await writeFile(join(folder, 'my-config/portico.yaml'), /```yaml\n(.*?)```/s.exec(document)?.[1] ?? '');
+    await openToAll(folder);
+    return folder;
+  };
+
+  test('a config is checked', async (t) => {
+    const said = await typed('docker run --rm --volume "$PWD/my-config:/etc/portico:ro" portico check', {
+      cwd: await folderWithConfig(t),
+    });
+    assert.match(said, /portico\.yaml is valid/);
+  });
+
+  test('a config is served', async (t) => {
+    const command =
+      'docker run --read-only --tmpfs /tmp --cap-drop ALL --publish 127.0.0.1:8080:8080 --volume "$PWD/my-config:/etc/portico:ro" --volume portico-cache:/var/cache/portico portico';
+    const folder = await folderWithConfig(t);
+    const port = String(await freePort());
+    const child = spawn('sh', ['-c', `exec ${command.replace('1:8080', `1:${port}`)}`], { cwd: folder });
+    const exited = once(child, 'exit');
+    let said = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => (said += text));
+    const metadata = `http://127.0.0.1:${port}/.well-known/oauth-protected-resource/mcp`;
+    await eventually(
+      'it answers',
+      async () => {
+        const answer = await request(metadata, { headers: { host: 'mcp.example.com' } }).catch(
+          () => undefined,
+        );
+        await answer?.body.dump();
+        return answer?.statusCode === 200;
+      },
+      START_TIMEOUT_MS,
+    ).catch((thrown: unknown) => assert.fail(`${thrown}: ${said}`));
+    child.kill('SIGTERM');
+    assert.deepEqual(await exited, [0, null]);
+  });
 });

@@ -18,7 +18,21 @@ const DOCUMENTS = [
 const RUN_ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>> = {
   'npm ci && npm test': ['.ci/run', 'npm test'],
   'npm run demo:auth': ['test/e2e/demo-auth.test.ts', '../demo-auth/run.ts'],
-  'docker compose up --build': ['test/deploy/docker-compose.services.ts', "'up'"],
+  'docker compose up --build --wait': ['test/support/compose-stack.ts', "'up', '--build'"],
+  'docker build --tag portico .': ['test/support/docker.ts', "'build', "],
+  'docker build --tag portico-slim --target portico-slim .': ['test/support/docker.ts', "'--target', "],
+  ...Object.fromEntries(
+    [
+      'docker run --read-only --tmpfs /tmp --cap-drop ALL --publish 127.0.0.1:8080:8080 --volume "$PWD/my-config:/etc/portico:ro" --volume portico-cache:/var/cache/portico portico',
+      'docker run --rm --volume "$PWD/my-config:/etc/portico:ro" portico check',
+    ].map((command) => [command, ['test/deploy/image.services.ts', command]] as const),
+  ),
+  ...Object.fromEntries(
+    [
+      'curl -H "Authorization: Bearer $(docker compose exec portico-1 cat /run/portico/admin-token)" http://127.0.0.1:9092/status',
+      'npm run smoke -- http://127.0.0.1:8080/mcp --admin http://127.0.0.1:9091 --admin http://127.0.0.1:9092',
+    ].map((command) => [command, ['test/deploy/docker-compose.services.ts', command]] as const),
+  ),
 };
 
 type Run = (workshop: Workshop) => Promise<void>;

@@ -1,7 +1,8 @@
-// Two replicas behind a real nginx, configured as docs/operations.md has it, are restarted one after the other while
+// Two replicas behind a real nginx, configured as deploy/nginx has it, are restarted one after the other while
 // modern clients call without a pause: no call fails.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../support/eventually.ts';
@@ -11,6 +12,7 @@ import { ModernClient } from '../support/raw-session.ts';
 import { startService } from '../support/service-process.ts';
 
 const STDIO_SERVER = fileURLToPath(new URL('../support/faulty-stdio-server.ts', import.meta.url));
+const DEPLOYED = fileURLToPath(new URL('../../deploy/nginx', import.meta.url));
 const CLIENTS = 4;
 
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
@@ -36,19 +38,19 @@ test('F60: two replicas behind nginx are restarted one by one, and no call of a 
   const replicas = await Promise.all(ports.map(startReplica));
   t.after(() => Promise.all(replicas.map((replica) => replica.stop())));
   const port = await freePort();
-  const document = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
-  const [, example = ''] = /```nginx\n(.*?)```/s.exec(document) ?? [];
+  const example = await readFile(join(DEPLOYED, 'portico.conf'), 'utf8');
   const addresses = ports.map((replica) => `127.0.0.1:${replica}`);
-  /** The document's example, with the addresses of this test and a replica that is taken out. */
+  /** The example, with the addresses of this test and a replica that is taken out. */
   const site = (down?: number) =>
     ['10.0.0.5:8080', '10.0.0.6:8080']
       .reduce(
         (text, address, index) =>
-          text.replace(address, `${addresses[index]}${index === down ? ' down' : ''}`),
+          text.replaceAll(address, `${addresses[index]}${index === down ? ' down' : ''}`),
         example,
       )
+      .replaceAll('/etc/nginx/portico', DEPLOYED)
       .replace('listen 443 ssl', `listen 127.0.0.1:${port}`)
-      .replace(/^ *ssl_.*\n/gm, '');
+      .replace(/^ *(?:ssl_|listen \[).*\n/gm, '');
   const files = (folder: string, down?: number) => ({ 'nginx.conf': nginxConfig(folder, site(down)) });
   await using nginx = await startService({
     command: 'nginx',

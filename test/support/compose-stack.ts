@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { docker } from './docker.ts';
+import { docker, typed } from './docker.ts';
 import { freePort } from './free-port.ts';
 
 export interface ComposeStack extends AsyncDisposable {
@@ -14,6 +14,8 @@ export interface ComposeStack extends AsyncDisposable {
   /** A command of `docker compose`. */
   compose(...args: string[]): Promise<string>;
   idOf(service: string): Promise<string>;
+  /** A command line of a document, on the ports of this stack instead of those that it names. */
+  typed(command: string): Promise<string>;
 }
 
 export interface ComposeOptions {
@@ -35,15 +37,15 @@ export async function startCompose({ name, network, override = {} }: ComposeOpti
   const ports = [await freePort(), await freePort(), await freePort(), await freePort()] as const;
   const [publicPort, admin1, admin2, prometheus] = ports;
   const env = {
+    COMPOSE_PROJECT_NAME: `portico-${name}-${process.pid}`,
     PORTICO_NETWORK: `172.31.${network}`,
     PORTICO_PORT: String(publicPort),
     PORTICO_ADMIN_PORT_1: String(admin1),
     PORTICO_ADMIN_PORT_2: String(admin2),
     PROMETHEUS_PORT: String(prometheus),
   };
-  const project = ['compose', '--project-name', `portico-${name}-${process.pid}`];
-  const compose = (...args: string[]) =>
-    docker([...project, '--file', FILE, '--file', overrideFile, ...args], env);
+  const files = ['--file', FILE, '--file', overrideFile];
+  const compose = (...args: string[]) => docker(['compose', ...files, ...args], env);
   const down = async () => {
     await compose('down', '--volumes', '--timeout', '30');
     await rm(folder, { recursive: true });
@@ -61,6 +63,13 @@ export async function startCompose({ name, network, override = {} }: ComposeOpti
     prometheusUrl: `http://127.0.0.1:${prometheus}`,
     compose,
     idOf: (service) => compose('ps', '--quiet', '--all', service),
+    typed(command) {
+      const told = { 8080: publicPort, 9091: admin1, 9092: admin2 };
+      return typed(
+        command.replace(/\b(?:8080|909[12])\b/g, (port) => String(told[Number(port) as keyof typeof told])),
+        { env },
+      );
+    },
     [Symbol.asyncDispose]: down,
   };
 }

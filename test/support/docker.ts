@@ -29,3 +29,15 @@ export async function logOf(container: string): Promise<string> {
   const { stdout, stderr } = await promisify(execFile)('docker', ['logs', container]);
   return stdout + stderr;
 }
+
+/** Types a command line of a document. @returns what it wrote to its standard output */
+export async function typed(
+  command: string,
+  { cwd = ROOT, env = {} }: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<string> {
+  const { stdout } = await promisify(execFile)('sh', ['-c', command], {
+    cwd,
+    env: { ...process.env, ...env },
+  });
+  return stdout.trim();
+}
