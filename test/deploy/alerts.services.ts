@@ -39,6 +39,27 @@ test('promtool finds nothing wrong with the alerts, and each fires when it shoul
   }
 });
 
+test('promtool reads every expression of the dashboard', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'portico-dashboard-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const { panels } = JSON.parse(await readFile(join(DEPLOY, 'grafana/portico.json'), 'utf8')) as {
+    panels: { targets?: { expr: string }[] }[];
+  };
+  const filled = panels
+    .flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+    .map((expr) =>
+      expr.replaceAll('$__rate_interval', '5m').replaceAll(/\$(?:job|instance|server)\b/g, '.*'),
+    );
+  const rules = filled.map((expr, index) => ({ record: `panel:${index}`, expr }));
+  await writeFile(join(folder, 'rules.json'), JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', 'rules.json'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, `${stdout}${stderr}`);
+  assert.match(stdout, new RegExp(`${filled.length} rules found`));
+});
+
 test('alerts fire for a server that broke, a Redis that died, an issuer that is away, and end with it (F60)', async (t) => {
   const files = await writeFiles();
   t.after(() => rm(files, { recursive: true }));

@@ -34,7 +34,7 @@ async function knownMetrics(): Promise<Set<string>> {
 
 /** Names in an expression that are followed by a selector or a range, or stand where a metric does. */
 function metricsIn(expression: string): string[] {
-  const bare = expression.replace(/"[^"]*"/g, '""').replace(/\{[^}]*\}/g, '{}');
+  const bare = expression.replace(/"[^"]*"/g, '""').replace(/\{[^}]*\}|\bby \([^)]*\)/g, '');
   return [...bare.matchAll(/\b(?:portico|mcp|process|nodejs)_\w+|\bup\b/g)].map(([name]) => name);
 }
 
@@ -70,4 +70,35 @@ test('each alert has a section in docs/operations.md and a case for promtool, an
     .flatMap(({ alert_rule_test }) => alert_rule_test)
     .filter(({ exp_alerts }) => exp_alerts.length > 0);
   assert.deepEqual([...new Set(firing.map(({ alertname }) => alertname))].sort(), names);
+});
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets?: readonly { readonly expr: string }[];
+}
+
+test('the dashboard asks for what Portico tells, in every panel', async () => {
+  const { panels } = JSON.parse(await read('grafana/portico.json')) as { panels: Panel[] };
+  for (const { title, type, targets = [] } of panels) {
+    const asked = targets.flatMap(({ expr }) => metricsIn(expr));
+    assert.equal(asked.length > 0, type !== 'row', title);
+    assert.deepEqual(
+      asked.filter((name) => !documented.has(name)),
+      [],
+      title,
+    );
+  }
+});
+
+test('the panels of the dashboard have ids of their own and lie beside each other', async () => {
+  const { panels } = JSON.parse(await read('grafana/portico.json')) as { panels: Panel[] };
+  assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
+  const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) => {
+    assert.ok(x + w <= 24);
+    return Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`);
+  });
+  assert.equal(new Set(cells).size, cells.length);
 });
