@@ -33,6 +33,20 @@ const RUN_ELSEWHERE: Readonly<Record<string, readonly [file: string, words: stri
       'npm run smoke -- http://127.0.0.1:8080/mcp --admin http://127.0.0.1:9091 --admin http://127.0.0.1:9092',
     ].map((command) => [command, ['test/deploy/docker-compose.services.ts', command]] as const),
   ),
+  'kubectl create secret generic portico --dry-run=client --output yaml --from-literal=admin-token="$(openssl rand -hex 32)" --from-literal=replica-secret="$(openssl rand -hex 32)" --from-literal=redis-url=redis://redis:6379':
+    ['test/deploy/kubernetes.services.ts', 'kubectl create secret generic portico --dry-run=client'],
+  'kubectl kustomize deploy/kubernetes': [
+    'test/deploy/kubernetes.services.ts',
+    "'kubectl kustomize deploy/kubernetes'",
+  ],
+  'promtool check rules deploy/prometheus/portico.rules.yml': [
+    'test/deploy/alerts.services.ts',
+    "['check', 'rules'",
+  ],
+  'promtool test rules deploy/prometheus/portico.rules.test.yml': [
+    'test/deploy/alerts.services.ts',
+    "['test', 'rules'",
+  ],
 };
 
 type Run = (workshop: Workshop) => Promise<void>;
