@@ -85,6 +85,8 @@ function showPage() {
 /** @param {TokenWanted} wanted */
 function askForToken({ wasSent }) {
   forgetToken();
+  // What was seen with a token that holds no more goes with it.
+  if (shownAt > 0) return location.reload();
   for (const id of ['views', 'sections', 'pause', 'forget-token']) byId(id).hidden = true;
   tell('');
   const isNew = tokenForm.hidden;
@@ -126,6 +128,8 @@ tokenForm.addEventListener('submit', (event) => {
   const token = tokenField.value.trim();
   tokenField.value = '';
   if (token === '') return;
+  // No other character can be part of a token, or be sent.
+  if (!/^[\x21-\x7e]+$/.test(token)) return askForToken(new TokenWanted(true));
   keepToken(token);
   void refresh();
 });

@@ -60,7 +60,9 @@ function serverCard() {
   const facts = element('dl', { class: 'facts' });
   const calls = figure('Calls', callsChart());
   const latency = figure('Latency', latencyChart());
-  const error = element('p', { class: 'error' });
+  const when = element('span');
+  const fault = element('span');
+  const error = element('p', { class: 'error' }, when, fault);
   const more = element('dl', { class: 'facts wrapped' });
   const minutes = minutesTable();
   const details = element(
@@ -111,12 +113,10 @@ function serverCard() {
       calls.chart.update(series);
       latency.say(total.requests === 0 ? '–' : `p50 ${duration(total.p50Ms)}, p99 ${duration(total.p99Ms)}`);
       latency.chart.update(series);
-      const fault =
-        server.lastError === null
-          ? ''
-          : `${server.lastErrorAt === null ? '' : `${ago(server.lastErrorAt)}: `}${server.lastError}`;
-      say(error, fault);
-      error.hidden = fault === '';
+      // Apart, so that a selection in the words outlives the next second.
+      say(when, server.lastErrorAt === null ? '' : `${ago(server.lastErrorAt)}: `);
+      say(fault, server.lastError ?? '');
+      error.hidden = server.lastError === null;
       showMore();
     },
   };

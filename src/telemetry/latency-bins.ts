@@ -10,21 +10,27 @@ export function binOf(durationMs: number): number {
   return Math.min(LAST, 1 + Math.floor(2 * Math.log2(durationMs)));
 }
 
+export function countIn(bins: Uint32Array): number {
+  let count = 0;
+  for (let bin = 0; bin < bins.length; bin += 1) count += bins[bin] ?? 0;
+  return count;
+}
+
 /** Within a bin, durations are taken to lie evenly. Null where nothing was counted. */
 export function quantileOf(bins: Uint32Array, quantile: number): number | null {
-  const count = bins.reduce((sum, one) => sum + one, 0);
+  const count = countIn(bins);
   if (count === 0) return null;
   const rank = quantile * count;
   let below = 0;
-  for (const [bin, one] of bins.entries()) {
-    if (one > 0 && below + one >= rank) return rounded(within(bin, (rank - below) / one));
-    below += one;
+  for (let bin = 0; bin < LAST; bin += 1) {
+    const here = bins[bin] ?? 0;
+    if (here > 0 && below + here >= rank) return rounded(within(bin, (rank - below) / here));
+    below += here;
   }
   return rounded(startOf(LAST));
 }
 
 function within(bin: number, share: number): number {
-  if (bin === LAST) return startOf(LAST);
   const start = startOf(bin);
   return start + (startOf(bin + 1) - start) * share;
 }

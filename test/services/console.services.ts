@@ -33,6 +33,8 @@ async function openConsole(
   options: BrowserContextOptions = {},
   setUp: (page: Page) => Promise<unknown> = async () => {},
 ): Promise<Opened> {
+  // Whoever listens on every address is reached at this one.
+  const url = adminUrl.replace('//0.0.0.0', '//127.0.0.1');
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -42,7 +44,7 @@ async function openConsole(
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
   page.on('request', (request) => {
-    if (new URL(request.url()).origin !== adminUrl) complaints.push(`asked ${request.url()}`);
+    if (new URL(request.url()).origin !== url) complaints.push(`asked ${request.url()}`);
   });
   await page.addInitScript(() => {
     addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
@@ -51,7 +53,7 @@ async function openConsole(
     );
   });
   await setUp(page);
-  await page.goto(adminUrl);
+  await page.goto(url);
   return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
 }
 
@@ -233,9 +235,9 @@ test('dark and light are two pages, and in both all text has a contrast of 4.5 t
   assert.equal(papers.size, 2);
 });
 
-test('with a token: nothing is shown before it, a wrong one is told so, the right one shows all until it is forgotten', async () => {
+test('off loopback nothing is shown without the token, a wrong one is told so, the right one shows all until it is forgotten', async () => {
   await using gateway = await startBusyGateway({
-    gateway: { admin: { host: '127.0.0.1', port: 0, hosts: [], token: TOKEN } },
+    gateway: { admin: { host: '0.0.0.0', port: 0, hosts: [], token: TOKEN } },
     secrets: [TOKEN],
   });
   const seen: (string | undefined)[] = [];
@@ -250,17 +252,27 @@ test('with a token: nothing is shown before it, a wrong one is told so, the righ
   await field.waitFor();
   assert.equal(await field.evaluate((element) => document.activeElement === element), true);
   assert.equal(await page.locator('.server').count(), 0);
-  await page.keyboard.type('a guess');
-  await page.keyboard.press('Enter');
-  await page.getByText('This is not the token').waitFor();
+  for (const wrong of ['a-guess', 'two words', 'not-ascii-\u00e9']) {
+    await page.keyboard.type(wrong);
+    await page.keyboard.press('Enter');
+    await page.getByText('This is not the token').waitFor();
+  }
   assert.equal(await page.locator('.server').count(), 0);
   await page.keyboard.type(TOKEN);
   await page.keyboard.press('Enter');
   await card(page, 'tickets').waitFor();
-  assert.deepEqual([...new Set(seen)], [undefined, 'Bearer a guess', `Bearer ${TOKEN}`]);
+  assert.deepEqual([...new Set(seen)], [undefined, 'Bearer a-guess', `Bearer ${TOKEN}`]);
   assert.deepEqual(await page.evaluate(() => [document.cookie, localStorage.length]), ['', 0]);
 
   await page.reload();
+  await card(page, 'tickets').waitFor();
+  // The token is another one by now: what was seen with the old one goes.
+  await page.route('**/status', (route) => route.fulfill({ status: 401 }));
+  await field.waitFor({ timeout: 20_000 });
+  assert.equal(await page.locator('.server').count(), 0);
+  await page.unroute('**/status');
+  await page.keyboard.type(TOKEN);
+  await page.keyboard.press('Enter');
   await card(page, 'tickets').waitFor();
   await page.getByRole('button', { name: 'Forget token' }).click();
   await field.waitFor();
