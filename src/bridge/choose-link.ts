@@ -17,8 +17,12 @@ export interface LinkChooser {
   onSessionMessage(session: LegacySession, message: ServerMessage, link: ServerLink): void;
   /** A session has to give up its link to others: it ends, and its client starts a new one. */
   endSession(session: LegacySession): void;
-  /** The same of a principal's link. `owner` is what `linkOwner` makes of its key. */
-  onPrincipalMessage(message: ServerMessage, link: ServerLink, owner: string): void;
+  /** The same of a principal's link. `owner` is what `linkOwner` makes of its key, `principal` whose it is. */
+  onPrincipalMessage(
+    message: ServerMessage,
+    link: ServerLink,
+    of: { readonly owner: string; readonly principal: string },
+  ): void;
 }
 
 /**
@@ -62,13 +66,15 @@ export async function chooseLink(
   if (toLegacy && isListenToLists(request)) return catalogue;
   if (client.era === 'modern' || isolation === 'principal' || session === undefined) {
     const key = principalLinkKey(client, normal);
+    const { principal } = client;
+    const of = { owner: linkOwner(server, key), principal };
     return server.ownLink({
       key,
       caller,
-      owner: client.principal,
+      owner: principal,
       pinned: false,
       clientCapabilities: normal,
-      onUnsolicited: (message, link) => chooser.onPrincipalMessage(message, link, linkOwner(server, key)),
+      onUnsolicited: (message, link) => chooser.onPrincipalMessage(message, link, of),
     });
   }
   const clientCapabilities = toLegacy ? declared : normal;

@@ -134,6 +134,7 @@ export class Edition {
       ),
       retries: lasting.retries,
       replicas: lasting.replicas,
+      news: lasting.news,
       auditor: lasting.audit?.auditor,
       logger,
       tracing: lasting.tracing,

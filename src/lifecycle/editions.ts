@@ -108,6 +108,9 @@ export class Editions {
   #follow(server: Server): void {
     this.#lasting.catalogue.follow(server);
     this.#lasting.bridge.lanes.follow(server);
+    server.onCatalogueMessage(({ method }, _link, person) => {
+      this.#lasting.news?.publish({ server: server.slug, method, person });
+    });
     server.onSharedMessage(({ method }) => {
       const { servers, shapes, catalogue } = this.#current.context;
       if (method !== TOOLS_CHANGED || servers.get(server.slug) !== server) return;

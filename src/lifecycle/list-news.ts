@@ -13,8 +13,6 @@ export interface ListNewsOptions {
   readonly replicas: Pick<Replicas, 'publish'>;
   readonly catalogue: Pick<ServerCatalogue, 'noteListChanged' | 'tell'>;
   readonly hubs: Pick<LinkHubs, 'announce'>;
-  /** By slug, as of now. */
-  servers(): ReadonlyMap<string, Server>;
   readonly timing?: Partial<ListNewsTiming>;
 }
 
@@ -54,11 +52,11 @@ export class ListNews {
     }
   }
 
-  /** Another replica has heard it. */
-  receive(event: ListChanged): void {
+  /** Another replica has heard it. @param servers those that there are by then, by slug */
+  receive(event: ListChanged, servers: () => ReadonlyMap<string, Server>): void {
     const key = keyOf(event);
     if (!METHODS.has(event.method) || this.#known.has(key) || this.#waiting.has(key)) return;
-    this.#after(this.#waiting, key, this.#timing.patienceMs, () => this.#tell(event));
+    this.#after(this.#waiting, key, this.#timing.patienceMs, () => this.#tell(event, servers()));
   }
 
   close(): void {
@@ -75,9 +73,9 @@ export class ListNews {
     timers.set(key, setTimeout(onTime, ms).unref());
   }
 
-  #tell({ server: slug, method, person }: ListChanged): void {
-    const { catalogue, hubs, servers } = this.#options;
-    const server = servers().get(slug);
+  #tell({ server: slug, method, person }: ListChanged, servers: ReadonlyMap<string, Server>): void {
+    const { catalogue, hubs } = this.#options;
+    const server = servers.get(slug);
     if (server === undefined) return;
     for (const link of server.links) catalogue.noteListChanged(link, method);
     const message = { jsonrpc: '2.0', method } as const;

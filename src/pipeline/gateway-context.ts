@@ -12,7 +12,7 @@ import type { KnownLists } from '../federation/known-lists.ts';
 import type { ServerCatalogue } from '../federation/server-catalogue.ts';
 import type { ToolShapes } from '../federation/tool-shapes.ts';
 import type { WithheldNames } from '../federation/withheld-names.ts';
-import type { Replicas } from '../replicas/replicas.ts';
+import type { ReplicaEvent, Replicas } from '../replicas/replicas.ts';
 import type { Credentials } from '../servers/credentials/credentials.ts';
 import type { ClientIdentity } from '../servers/peer.ts';
 import type { Server } from '../servers/server.ts';
@@ -21,6 +21,9 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { OpenListens } from './open-listens.ts';
 import type { OpenStreams } from './open-streams.ts';
+
+/** As a server has said it on some link. */
+export type ChangedList = Omit<Extract<ReplicaEvent, { kind: 'list-changed' }>, 'kind'>;
 
 export interface GatewayContext {
   readonly config: GatewayConfig;
@@ -45,6 +48,8 @@ export interface GatewayContext {
   readonly retries: RetryPasses;
   /** Undefined where this is the only one. */
   readonly replicas: Replicas | undefined;
+  /** Tells other replicas that a list has changed; undefined where there are none. */
+  readonly news: { publish(change: ChangedList): void } | undefined;
   /** Undefined where no record of calls is kept. */
   readonly auditor: Auditor | undefined;
   readonly logger: Logger;

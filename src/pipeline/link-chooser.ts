@@ -5,7 +5,10 @@ import { answerFixedRoots } from '../servers/fixed-roots.ts';
 import type { Server } from '../servers/server.ts';
 import type { GatewayContext } from './gateway-context.ts';
 
-export function linkChooser({ catalogue, bridge, sessions }: GatewayContext, server: Server): LinkChooser {
+export function linkChooser(
+  { catalogue, bridge, sessions, news }: GatewayContext,
+  server: Server,
+): LinkChooser {
   return {
     onSessionMessage(session, message, link) {
       if (!('id' in message)) catalogue.noteListChanged(link, message.method);
@@ -13,10 +16,11 @@ export function linkChooser({ catalogue, bridge, sessions }: GatewayContext, ser
       relayToSession(session, message, { link, server: server.config, stream: undefined });
     },
     endSession: (session) => void sessions.end(session),
-    onPrincipalMessage(message, link, owner) {
+    onPrincipalMessage(message, link, { owner, principal }) {
       if (answerFixedRoots(message, link, server.config)) return;
       bridge.lanes.receive(message, link);
       bridge.hubs.receive(message, link, owner);
+      news?.publish({ server: server.slug, method: message.method, person: principal });
     },
   };
 }

@@ -36,11 +36,11 @@ function rig(t: TestContext, { personal = false } = {}) {
           isTheirs('other principal ["i","ann","app"] {}'),
         ]),
     },
-    servers: () => new Map([['docs', server]]),
     timing: { gatherMs: 100, patienceMs: 400 },
   });
   t.after(() => news.close());
-  return { news, published, told };
+  const servers = () => new Map([['docs', server]]);
+  return { news, published, told, receive: (event: ListChanged) => news.receive(event, servers) };
 }
 
 const FOR_ALL = [
@@ -61,17 +61,17 @@ test('what a server says again and again is published once in a while', (t) => {
 });
 
 test('only lists are spoken of', (t) => {
-  const { news, published, told } = rig(t);
+  const { news, published, told, receive } = rig(t);
   news.publish({ ...CHANGED, method: 'notifications/message' });
-  news.receive({ ...CHANGED, method: 'notifications/message' });
+  receive({ ...CHANGED, method: 'notifications/message' });
   mock.timers.tick(1_000);
   assert.deepEqual([published, told], [[], []]);
 });
 
 test('what another replica has heard is told here after a moment, once, and is not published', (t) => {
-  const { news, published, told } = rig(t);
-  news.receive(CHANGED);
-  news.receive(CHANGED);
+  const { published, told, receive } = rig(t);
+  receive(CHANGED);
+  receive(CHANGED);
   assert.deepEqual(told, []);
   mock.timers.tick(400);
   assert.deepEqual(told, FOR_ALL);
@@ -80,21 +80,21 @@ test('what another replica has heard is told here after a moment, once, and is n
 });
 
 test('what the server has said here too, before or soon after, is not told twice', (t) => {
-  const { news, told } = rig(t);
-  news.receive(CHANGED);
+  const { news, told, receive } = rig(t);
+  receive(CHANGED);
   news.publish(CHANGED);
   mock.timers.tick(399);
-  news.receive(CHANGED);
+  receive(CHANGED);
   mock.timers.tick(1_000);
   assert.deepEqual(told, []);
-  news.receive(CHANGED);
+  receive(CHANGED);
   mock.timers.tick(400);
   assert.deepEqual(told, FOR_ALL, 'later it is news again');
 });
 
 test("what one person's own link has said is for that person's listens alone", (t) => {
-  const { news, told } = rig(t);
-  news.receive(HERS);
+  const { told, receive } = rig(t);
+  receive(HERS);
   mock.timers.tick(400);
   assert.deepEqual(told, [
     ['links', 'a link', TOOLS],
@@ -103,8 +103,8 @@ test("what one person's own link has said is for that person's listens alone", (
 });
 
 test('where each person has a list of their own, it is for all that the person has open', (t) => {
-  const { news, told } = rig(t, { personal: true });
-  news.receive(HERS);
+  const { told, receive } = rig(t, { personal: true });
+  receive(HERS);
   mock.timers.tick(400);
   assert.deepEqual(told.slice(2), [
     ['server', TOOLS, HERS.person],
@@ -113,10 +113,10 @@ test('where each person has a list of their own, it is for all that the person h
 });
 
 test('a server that is not configured here, and the end of the gateway, leave nothing to tell', (t) => {
-  const { news, told, published } = rig(t);
-  news.receive({ ...CHANGED, server: 'gone' });
+  const { news, told, published, receive } = rig(t);
+  receive({ ...CHANGED, server: 'gone' });
   mock.timers.tick(400);
-  news.receive(CHANGED);
+  receive(CHANGED);
   news.publish(HERS);
   news.close();
   mock.timers.tick(1_000);
