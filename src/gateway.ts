@@ -95,6 +95,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     apply: (loaded) => applyConfig({ lasting, editions, edge: publicServer }, loaded),
   });
   const replicaServer = replicaListener(lasting, editions);
+  lasting.replicas?.onEvent((event) => {
+    if (event.kind !== 'list-changed') return;
+    lasting.news?.receive(event, () => editions.current.context.servers);
+  });
   const documents = { '/status': status, ...consoleDocuments(lasting, editions) };
   const adminServer = await adminServerFor(config, { logger, metrics, documents, isReady });
 
@@ -154,6 +158,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await untilAnswered(LAST_WORDS_MS, new AbortController().signal);
     await sessions.close();
     await publicServer.close();
+    lasting.news?.close();
     await replica?.network.close();
     await replicaServer?.close();
     await adminServer?.close();

@@ -32,6 +32,7 @@ import { RecentExchanges } from '../telemetry/recent-exchanges.ts';
 import { createRedact } from '../telemetry/redaction.ts';
 import { createTracing } from '../telemetry/tracing.ts';
 import { Traffic } from '../telemetry/traffic.ts';
+import { ListNews } from './list-news.ts';
 import { createReplicaParts, type ReplicaParts } from './replica-parts.ts';
 
 export interface LastingOptions {
@@ -76,6 +77,8 @@ export interface LastingParts
   readonly hurrying: AbortController;
   /** Undefined where this is the only one. */
   readonly replica: ReplicaParts | undefined;
+  /** Undefined where this is the only one. */
+  readonly news: ListNews | undefined;
   /** Undefined where no record is kept. */
   readonly audit: { readonly log: AuditLog; readonly auditor: Auditor } | undefined;
   /** Counts a request whose limits were counted here because the store did not answer. */
@@ -144,6 +147,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
   catalogue.onListChanged((server, method, person) => sessions.tellListChanged(server, method, person));
   const parked = new ParkedCalls(gateway.parked, replicas?.id);
   const places = new ProcessPlaces(gateway.processes);
+  const hubs = new LinkHubs((link, method) => catalogue.noteListChanged(link, method), questionPatienceMs);
   return {
     logger,
     metrics,
@@ -166,12 +170,13 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     bridge: {
       state,
       lanes: new LogLanes(),
-      hubs: new LinkHubs((link, method) => catalogue.noteListChanged(link, method), questionPatienceMs),
+      hubs,
       parked,
     },
     retries: new RetryPasses({ state, shared: replica && store }),
     replicas,
     replica,
+    news: replicas && new ListNews({ replicas, catalogue, hubs }),
     ending: new AbortController(),
     hurrying: new AbortController(),
     onLimitFallback: () => fallbacks.inc(),

@@ -1,6 +1,7 @@
 // The listener for other replicas, where there are any: what they hand over goes down the line of the config that holds.
 import { createReplicaServer, type ReplicaServer } from '../http/replica-server.ts';
 import { ForwardedExchanges } from '../pipeline/forwarded-exchanges.ts';
+import { exchangeLine } from '../telemetry/exchange-log.ts';
 import { endTrace } from '../telemetry/tracing.ts';
 import type { Editions } from './editions.ts';
 import type { LastingParts } from './lasting-parts.ts';
@@ -22,6 +23,7 @@ export function replicaListener(
     onRefused: (fault) => replica.onRefused(fault),
     // Counted and logged as an exchange where its client is.
     onSettled(record) {
+      logger.debug(exchangeLine(record), 'forwarded exchange');
       metrics.onForwarded('in', record.outcome === 'cancelled' ? 'cancelled' : 'answered');
       endTrace(tracing, record);
     },

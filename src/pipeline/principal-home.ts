@@ -78,7 +78,7 @@ export async function forwardHome(
   { home, ...forward }: Omit<Forward, 'to' | 'kind'> & { home: RequestHome | undefined },
 ): Promise<boolean> {
   if (home === undefined) return false;
-  const isLive = gateway.replicas?.find(home.to) !== undefined;
+  const isLive = (await gateway.replicas?.lookFor(home.to)) !== undefined;
   if (isLive && (await tryForward(gateway, exchange, { ...forward, kind: 'permitted', to: home.to })))
     return true;
   if (home.alone) throw new GatewayError('state-invalid', { reason: 'replica_gone' });

@@ -128,7 +128,7 @@ export async function endElsewhere(
   exchange: Exchange,
   { owner, stored }: Extract<LocatedSession, { at: 'elsewhere' }>,
 ): Promise<boolean> {
-  const isLive = owner !== undefined && gateway.replicas?.find(owner) !== undefined;
+  const isLive = owner !== undefined && (await gateway.replicas?.lookFor(owner)) !== undefined;
   if (isLive && (await isAnswered(gateway, exchange, { to: owner, kind: 'permitted' }))) return true;
   await gateway.sessions.forget(stored);
   return false;
@@ -157,9 +157,10 @@ async function meet(
   { located, sole, lost }: { located: LocatedSession; sole: ViewMember | undefined; lost?: string },
 ): Promise<MetSession> {
   if (located.at === 'here') return entered(gateway, exchange, { session: located.session, sole });
-  const isLive = (owner: string) => owner !== lost && gateway.replicas?.find(owner) !== undefined;
+  const isLive = async (owner: string) =>
+    owner !== lost && (await gateway.replicas?.lookFor(owner)) !== undefined;
   const { owner, stored } = located;
-  if (owner !== undefined && isLive(owner)) return { elsewhere: { owner, stored } };
+  if (owner !== undefined && (await isLive(owner))) return { elsewhere: { owner, stored } };
   const { servers } = gateway.current();
   const adopted = await gateway.sessions.adopt(stored, {
     sole: sole && servers.get(sole.server.slug),
@@ -169,7 +170,7 @@ async function meet(
   });
   if (adopted?.at === 'here') return entered(gateway, exchange, { session: adopted.session, sole });
   // Somebody else was faster.
-  if (adopted?.owner !== undefined && isLive(adopted.owner)) {
+  if (adopted?.owner !== undefined && (await isLive(adopted.owner))) {
     return { elsewhere: { owner: adopted.owner, stored: adopted.stored } };
   }
   throw new GatewayError('session-unknown', { reason: 'owner_gone' });

@@ -50,6 +50,8 @@ export class ReplicaNetwork implements Replicas {
   #leaving = false;
   #timer: NodeJS.Timeout | undefined;
   #announcing: Promise<void> | undefined;
+  /** The one behind it, of which nothing has begun. */
+  #nextAnnouncing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: ReplicaNetworkOptions) {
@@ -67,6 +69,13 @@ export class ReplicaNetwork implements Replicas {
 
   find(id: string): LiveReplica | undefined {
     return this.#known.find(id);
+  }
+
+  async lookFor(id: string): Promise<LiveReplica | undefined> {
+    const known = this.find(id);
+    if (known !== undefined || this.#closing !== undefined) return known;
+    await this.#announce();
+    return this.find(id);
   }
 
   homeOf(key: string): string {
@@ -126,7 +135,7 @@ export class ReplicaNetwork implements Replicas {
 
   async #close(): Promise<void> {
     clearTimeout(this.#timer);
-    await this.#announcing;
+    await (this.#nextAnnouncing ?? this.#announcing);
     await this.#list.withdraw().catch(() => {});
     const { keys, client } = this.#options;
     const left: ReplicaEvent = { kind: 'replica-left' };
@@ -135,11 +144,15 @@ export class ReplicaNetwork implements Replicas {
     await client.close();
   }
 
-  /** One at a time; the next follows by itself. Never rejects. */
+  /** One at a time, and whoever asks meanwhile shares the next; others follow by themselves. Never rejects. */
   #announce(): Promise<void> {
     clearTimeout(this.#timer);
-    this.#announcing = (this.#announcing ?? Promise.resolve()).then(() => this.#announceNow());
-    return this.#announcing;
+    this.#nextAnnouncing ??= (this.#announcing ?? Promise.resolve()).then(() => {
+      this.#announcing = this.#nextAnnouncing;
+      this.#nextAnnouncing = undefined;
+      return this.#announceNow();
+    });
+    return this.#nextAnnouncing;
   }
 
   async #announceNow(): Promise<void> {

@@ -14,6 +14,11 @@ export interface Replicas {
   readonly live: readonly LiveReplica[];
   /** The replica of that id as last heard; undefined where it is unknown or dead. */
   find(id: string): LiveReplica | undefined;
+  /**
+   * The same, and asks once more where nothing is known of it: one that has just started may not have been heard of,
+   * which is no reason to take what it has for lost. Never rejects.
+   */
+  lookFor(id: string): Promise<LiveReplica | undefined>;
   /** The id of the live replica, maybe this one, that a key belongs to. All replicas that hear of the same ones agree. */
   homeOf(key: string): string;
   /**

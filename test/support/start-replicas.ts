@@ -12,6 +12,8 @@ export interface ReplicasOptions extends StartOptions {
   readonly count: number;
   /** By default the one of PORTICO_TEST_REDIS_URL, with keys of these replicas alone. */
   readonly redis?: GatewayConfig['redis'];
+  /** What differs in the config of one of them; `index` is its place among them. */
+  seat?(config: GatewayConfig, index: number): GatewayConfig;
 }
 
 export interface StartedReplicas extends StartedGateway {
@@ -22,9 +24,15 @@ export interface StartedReplicas extends StartedGateway {
 export async function startReplicas({
   count,
   redis = { ...redisOfTheRun(), timeoutMs: 2_000 },
+  seat = (config) => config,
   ...options
 }: ReplicasOptions): Promise<StartedReplicas> {
-  const seats = await Promise.all(Array.from({ length: count }, () => replicaSeat(redis)));
+  const seats = await Promise.all(
+    Array.from({ length: count }, async (_, index): Promise<Seat> => {
+      const replica = await replicaSeat(redis);
+      return (config) => seat(replica(config), index);
+    }),
+  );
   const secrets = [...(options.secrets ?? []), REPLICA_SECRET];
   const running = await runGateways({ ...options, secrets }, seats);
   const ports = running.members.map(({ url }) => Number(new URL(url).port));
