@@ -76,7 +76,14 @@ export async function forwardExchange(
     cut.signal,
     ...(forward.signal === undefined ? [] : [forward.signal]),
   ]);
-  const frames = await replicas.forward(to, sent, signal);
+  const isDraining = () => ending.aborted && signal.reason === ending.reason;
+  const failure = (thrown: unknown) => {
+    if (isDraining()) return new GatewayError('draining');
+    return signal.aborted ? signal.reason : thrown;
+  };
+  const frames = await replicas.forward(to, sent, signal).catch((thrown: unknown) => {
+    throw failure(thrown);
+  });
   const reply = forward.reply ?? exchange.reply;
   const stopTelling = forward.outlivesClient
     ? tellWhenLeft(exchange.clientGone, () => tellLeft(replicas, to, sent, cut))
@@ -92,19 +99,17 @@ export async function forwardExchange(
       resumable ||= hasEventId(frame);
     }
   } catch (thrown) {
-    // What came last is all that matters to the client.
-    if (last === undefined && !signal.aborted) throw thrown;
-    if (last === undefined && signal.reason !== ending.reason) throw signal.reason;
+    // What came last is all that matters to the client; one that can come back for the rest by another way does so.
+    const isLeft = isDraining() && forward.outlivesClient && resumable;
+    if (last === undefined && !isLeft) throw failure(thrown);
+    if (last === undefined) exchange.record.outcome = 'draining';
+    last ??= { end: true };
   } finally {
     stopTelling?.();
   }
   if (exchange.record.outcome === 'credential-refused') credentials.forget();
-  if (last !== undefined) return finish(reply, last);
-  if (!ending.aborted) throw new GatewayError('server-unavailable', { reason: 'replica_lost' });
-  // Its client comes back for the rest by another way; others have to be told.
-  if (!forward.outlivesClient || !resumable) throw new GatewayError('draining');
-  exchange.record.outcome = 'draining';
-  reply.end();
+  if (last === undefined) throw new GatewayError('server-unavailable', { reason: 'replica_lost' });
+  finish(reply, last);
 }
 
 /**
@@ -208,5 +213,6 @@ function tellLeft(replicas: Replicas, to: string, sent: ForwardedExchange, cut: 
     const answer = await replicas.forward(to, left, AbortSignal.timeout(LEFT_TIMEOUT_MS));
     for await (const frame of answer) if ('fail' in frame) throw new GatewayError(frame.fail.code);
   };
-  telling().catch((thrown: unknown) => cut.abort(thrown));
+  const lost = new GatewayError('server-unavailable', { reason: 'replica_lost' });
+  telling().catch(() => cut.abort(lost));
 }
