@@ -1,6 +1,6 @@
 // The answer to an exchange that another replica has handed over: what is said to the reply goes there as frames, in
 // order, and is said there to the client's own. Once that replica is gone every method is a no-op.
-import { GatewayError } from '../errors.ts';
+import { failureFor, GatewayError } from '../errors.ts';
 import type { ClientReply } from '../pipeline/exchange.ts';
 import type { Era } from '../protocol/era.ts';
 import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
@@ -95,6 +95,7 @@ export class FramedReply implements ClientReply {
     record.isError = 'result' in outcome && outcome.result.isError === true;
     record.answerBytes =
       RESPONSE_HEAD_BYTES + Buffer.byteLength(idText) + Buffer.byteLength(outcomeJson) - '{'.length;
+    if (this.#endsAsEvent(status ?? 200)) this.openStream();
     this.#end(respondLine({ idText, outcomeJson, status, eventId }));
   }
 
@@ -105,6 +106,7 @@ export class FramedReply implements ClientReply {
     record.outcome ??= error.code;
     record.reason ??= error.details.reason;
     const { cause: _, ...details } = error.details;
+    if (this.#endsAsEvent(failureFor(error.code, era).status)) this.openStream();
     this.#end(frameLine({ fail: { code: error.code, details, idText, era } }));
   }
 
@@ -130,6 +132,11 @@ export class FramedReply implements ClientReply {
     await this.#over.promise;
     const { response, record } = this.#options;
     if (!response.destroyed) this.#pace.end(frameLine({ record: forwardedRecord(record) }));
+  }
+
+  /** As the client's own reply decides: a stream that a hold was to begin begins with its priming event all the same. */
+  #endsAsEvent(status: number): boolean {
+    return status === 200 && !this.accepts.json && this.accepts.events;
   }
 
   #say(frame: ReplyFrame): Promise<void> | undefined {

@@ -94,6 +94,8 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
     const isLater = fault === 'draining' || fault === 'capacity';
     const answer = isLater ? { status: 503, body: NOT_NOW } : { status: 403, body: REFUSED };
     answerEarly(request, response, { ...answer, headers: [] }, { timing, closing: listener.stopping });
+    // What has come of it already would keep its connection from the next one.
+    request.resume();
   }
 
   async function run({ from, nonce, exchange: sent }: HandedOver, response: ServerResponse): Promise<void> {

@@ -1,9 +1,14 @@
 // A client's message handed to another replica, and its answer back: real sockets, both ends of the wire.
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { GatewayError } from '../../src/errors.ts';
 import { readJson, writeJson } from '../../src/protocol/json-text.ts';
-import { aborted, framesOf, openWire, sentExchange } from '../support/replica-wire.ts';
+import { MAX_ENVELOPE_BYTES, sealEnvelope } from '../../src/replicas/envelope.ts';
+import { replicaKeys } from '../../src/replicas/replica-keys.ts';
+import { type ForwardedExchange, ReplicaUnreachable } from '../../src/replicas/replicas.ts';
+import { eventually } from '../support/eventually.ts';
+import { aborted, EDGE, framesOf, HOME, openWire, SECRET, sentExchange } from '../support/replica-wire.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -115,3 +120,154 @@ test('leaving the answer before its end cancels at home', async (t) => {
   for await (const _ of await wire.client.forward(wire.home, sentExchange(), NEVER)) break;
   await gone.promise;
 });
+
+test('a client that reads slowly holds up its own answer, in bounded memory, and nobody else', async (t) => {
+  const text = 'x'.repeat(64 * 1024);
+  const total = 400;
+  let said = 0;
+  const wire = await openWire(t, {
+    async handle({ id, reply }) {
+      if (id === 'quick') return reply.respond('1', { result: {} });
+      for (; said < total; said += 1) {
+        await reply.send({ jsonrpc: '2.0', method: 'notifications/x', params: { text, said } });
+      }
+      reply.respond('1', { result: {} });
+    },
+  });
+  const slow = await wire.client.forward(wire.home, sentExchange(), NEVER);
+  const reading = slow[Symbol.asyncIterator]();
+  await reading.next();
+  await eventually('the home waits', async () => {
+    const before = said;
+    const quick = sentExchange({ id: 'quick' });
+    assert.ok('respond' in ((await framesOf(await wire.client.forward(wire.home, quick, NEVER)))[0] ?? {}));
+    return said > 0 && said === before;
+  });
+  assert.ok(said < total, `the home waits, after ${said} messages`);
+  assert.ok(wire.budgets.home.usedBytes < 1024 * 1024, `${wire.budgets.home.usedBytes} bytes at home`);
+  assert.ok(wire.budgets.edge.usedBytes < 1024 * 1024);
+  let seen = 0;
+  for (let next = await reading.next(); !next.done; next = await reading.next()) {
+    if (!('send' in next.value)) continue;
+    assert.deepEqual((next.value.send.message as { params?: unknown }).params, { text, said: seen });
+    seen += 1;
+  }
+  assert.equal(seen, total);
+});
+
+test('a client that reads nothing at all loses its answer, and the home what it held for it', async (t) => {
+  const wire = await openWire(t, {
+    server: { timing: { stallTimeoutMs: 50 } },
+    async handle({ reply, clientGone }) {
+      const text = 'x'.repeat(256 * 1024);
+      while (!clientGone.aborted) await reply.send({ jsonrpc: '2.0', method: 'x', params: { text } });
+    },
+  });
+  await wire.client.forward(wire.home, sentExchange(), NEVER);
+  await eventually('it is over', () => wire.settled.has('exchange-1'));
+  assert.equal(wire.settled.get('exchange-1'), 'no-capacity');
+  assert.equal(wire.budgets.home.usedBytes, 0);
+});
+
+test('F44 a home that ends says so to what is still open, and takes nothing more', async (t) => {
+  const wire = await openWire(t, { handle: async ({ reply }) => reply.openStream() });
+  const open = await wire.client.forward(wire.home, sentExchange(), NEVER);
+  const reading = open[Symbol.asyncIterator]();
+  await reading.next();
+  await wire.end();
+  const rest: unknown[] = [];
+  for (let next = await reading.next(); !next.done; next = await reading.next()) rest.push(next.value);
+  assert.deepEqual(rest[0], { end: true });
+  await assert.rejects(wire.client.forward(wire.home, sentExchange(), NEVER), ReplicaUnreachable);
+});
+
+test('ten thousand requests of nobody harm nothing', async (t) => {
+  const wire = await openWire(t, { handle: async ({ reply }) => reply.accept() });
+  const signed = (signature: string) => `Portico-Signature: ${signature}\r\n`;
+  const head = 'POST /exchange HTTP/1.1\r\nHost: x\r\n';
+  const request = (headers: string, body: string, start = head) =>
+    `${start}${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  const kinds = [
+    request('', 'x'),
+    request(signed('x'), '{"v":1}\n{}'),
+    request(signed('A'.repeat(43)), '{"v":1}\n{}'),
+    request(signed('x'), 'no line end'),
+    request(signed('x'), ''),
+    request('', '', 'GET / HTTP/1.1\r\nHost: x\r\n'),
+    request('', '{}', 'POST /mcp HTTP/1.1\r\nHost: x\r\n'),
+    request(`${signed('x')}Authorization: Bearer x\r\n`, `${'x'.repeat(2_000)}\n`),
+    request(signed('x'), '{}', 'DELETE /exchange HTTP/1.1\r\nHost: x\r\n'),
+    '\u0000\u0001 no HTTP\r\n\r\n',
+  ];
+  const { port } = new URL(wire.url);
+  const statuses = new Map<string, number>();
+  const send = async (bytes: string) => {
+    const answer = await rawRequest(Number(port), bytes);
+    const [, status = 'none'] = /^HTTP\/1\.1 (\d+)/.exec(answer) ?? [];
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  };
+  for (let round = 0; round < 10; round += 1) {
+    await Promise.all(kinds.map((bytes) => send(bytes.repeat(100))));
+  }
+  assert.deepEqual([...statuses.keys()].sort(), ['400', '403']);
+  assert.equal(wire.budgets.home.usedBytes, 0);
+  assert.equal(wire.openReplies(), 0);
+  assert.deepEqual([...new Set(wire.refused)].sort(), ['request', 'signature']);
+  const frames = await framesOf(await wire.client.forward(wire.home, sentExchange(), NEVER));
+  assert.deepEqual(frames[0], { accept: 202 });
+});
+
+test('whoever has not signed is told nothing, and what is not signed is not read', async (t) => {
+  const wire = await openWire(t, { handle: async ({ reply }) => reply.accept() });
+  const answer = await fetch(`${wire.url}/exchange`, { method: 'POST', body: '{}' });
+  assert.equal(answer.status, 403);
+  assert.deepEqual(await answer.json(), { error: 'This listener is for other replicas of the gateway' });
+  const long = await fetch(`${wire.url}/exchange`, {
+    method: 'POST',
+    headers: { 'portico-signature': 'x' },
+    body: 'x'.repeat(MAX_ENVELOPE_BYTES + 1),
+  });
+  assert.equal(long.status, 403);
+  assert.deepEqual(wire.refused, ['request', 'size']);
+});
+
+test('a message that is not the one that was signed is not taken', async (t) => {
+  const wire = await openWire(t, { handle: async ({ reply }) => reply.accept() });
+  const route = { from: EDGE, to: HOME, key: replicaKeys(SECRET).envelope, now: Date.now() };
+  const send = async (
+    sent: ForwardedExchange,
+    body: Buffer,
+    { line, signature } = sealEnvelope(sent, route),
+  ) => {
+    const bytes = Buffer.concat([line, Buffer.from('\n'), body]);
+    const headers = { 'portico-signature': signature };
+    return (await fetch(`${wire.url}/exchange`, { method: 'POST', headers, body: bytes })).status;
+  };
+  const sent = sentExchange();
+  assert.equal(await send(sent, Buffer.from('{}')), 403);
+  assert.equal(await send(sent, Buffer.alloc(0)), 403);
+  const large = sentExchange({ body: Buffer.alloc(1024 * 1024 + 1, ' ') });
+  assert.equal(await send(large, large.body), 403);
+  const sealed = sealEnvelope(sent, route);
+  assert.equal(await send(sent, sent.body, sealed), 200);
+  assert.equal(await send(sent, sent.body, sealed), 403, 'the second time');
+  const elsewhere = sealEnvelope(sent, { ...route, to: 'home-2' });
+  assert.equal(await send(sent, sent.body, elsewhere), 403);
+  const old = sealEnvelope(sent, { ...route, now: Date.now() - 60_000 });
+  assert.equal(await send(sent, sent.body, old), 403);
+  assert.deepEqual(wire.refused, ['digest', 'digest', 'size', 'replayed', 'addressee', 'time']);
+});
+
+/** All that is answered until the other side closes; the last request asks it to. */
+async function rawRequest(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  const closing = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  socket.end(bytes + closing);
+  let answer = '';
+  try {
+    for await (const chunk of socket) answer += String(chunk);
+  } catch {
+    // What was answered before the connection broke counts.
+  }
+  return answer;
+}

@@ -24,7 +24,8 @@ export interface ReplicaWire {
   /** Outcomes of exchanges that are over, by their ids. */
   readonly settled: Map<string, string | undefined>;
   readonly openReplies: () => number;
-  close(): Promise<void>;
+  /** Ends the home alone. */
+  end(): Promise<void>;
 }
 
 export interface ReplicaWireOptions {
@@ -53,13 +54,13 @@ export async function openWire(t: TestContext, options: ReplicaWireOptions): Pro
     ...{ keys, self: EDGE, budget: budgets.edge, maxFrameBytes: () => 8 * 1024 * 1024 },
     ...options.client,
   });
-  const close = async () => {
+  t.after(async () => {
     await client.close();
     await server.close();
-  };
-  t.after(close);
+  });
   return {
-    ...{ url, client, budgets, refused, settled, close, home: { id: HOME, url } },
+    ...{ url, client, budgets, refused, settled, home: { id: HOME, url } },
+    end: () => server.close(),
     openReplies: () => server.openReplies,
   };
 }

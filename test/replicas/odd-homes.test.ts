@@ -1,0 +1,177 @@
+// Homes that die, are silent, or are not who they should be: whoever hands over knows whether anything was done.
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import { GatewayError } from '../../src/errors.ts';
+import { answerProof } from '../../src/replicas/envelope.ts';
+import { ReplicaClient } from '../../src/replicas/replica-client.ts';
+import { replicaKeys } from '../../src/replicas/replica-keys.ts';
+import { ReplicaUnreachable } from '../../src/replicas/replicas.ts';
+import { BufferBudget } from '../../src/state/buffer-budget.ts';
+import { freePort } from '../support/free-port.ts';
+import { EDGE, framesOf, HOME, SECRET, sentExchange } from '../support/replica-wire.ts';
+
+const keys = replicaKeys(SECRET);
+const NEVER = new AbortController().signal;
+const RECORD = '{"record":{"outcome":"ok"}}\n';
+
+/** What the home does with each request; the last for all further ones. */
+type Answer = (response: ServerResponse, proof: string) => void;
+
+const cut: Answer = (response) => response.socket?.destroy();
+const refuse: Answer = (response) => response.writeHead(403).end('{}');
+const silent: Answer = () => {};
+const say =
+  (lines: string): Answer =>
+  (response, proof) =>
+    response.end(`${JSON.stringify({ proof })}\n${lines}`);
+const sayThenCut =
+  (lines: string): Answer =>
+  (response, proof) => {
+    response.write(`${JSON.stringify({ proof })}\n${lines}`, () => response.socket?.destroy());
+  };
+const well = say(`{"accept":202}\n${RECORD}`);
+
+interface OddHome {
+  readonly client: ReplicaClient;
+  readonly budget: BufferBudget;
+  readonly home: { id: string; url: string };
+  /** Nonces of the envelopes that came. */
+  readonly nonces: string[];
+  readonly requests: IncomingMessage[];
+}
+
+async function oddHome(t: TestContext, answers: readonly Answer[], silenceMs = 5_000): Promise<OddHome> {
+  const nonces: string[] = [];
+  const requests: IncomingMessage[] = [];
+  const server = createServer(async (request, response) => {
+    const [line = ''] = (await text(request)).split('\n');
+    const { nonce } = JSON.parse(line) as { nonce: string };
+    const answer = answers[Math.min(nonces.length, answers.length - 1)];
+    nonces.push(nonce);
+    requests.push(request);
+    answer?.(response, answerProof(keys.answer, nonce));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const budget = new BufferBudget(1024 * 1024);
+  const timing = { connectTimeoutMs: 1_000, silenceMs };
+  const client = new ReplicaClient({ self: EDGE, keys, budget, timing, maxFrameBytes: () => 10_000 });
+  t.after(async () => {
+    await client.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  return { client, budget, nonces, requests, home: { id: HOME, url: `http://127.0.0.1:${port}` } };
+}
+
+const isLost = (thrown: unknown) =>
+  thrown instanceof GatewayError &&
+  thrown.code === 'server-unavailable' &&
+  thrown.details.reason === 'replica_lost';
+const isUnreachable = (thrown: unknown) => thrown instanceof ReplicaUnreachable;
+
+const CASES: readonly {
+  readonly name: string;
+  readonly answers: readonly Answer[];
+  readonly outcome: 'answered' | 'unreachable' | 'lost';
+  /** How often it was asked. */
+  readonly asked: number;
+  readonly silenceMs?: number;
+}[] = [
+  { name: 'answers', answers: [well], outcome: 'answered', asked: 1 },
+  {
+    name: 'closes an old connection, and takes a new one',
+    answers: [cut, well],
+    outcome: 'answered',
+    asked: 2,
+  },
+  { name: 'took it before the connection broke', answers: [cut, refuse], outcome: 'lost', asked: 2 },
+  { name: 'breaks every connection', answers: [cut], outcome: 'lost', asked: 2 },
+  { name: 'takes nothing', answers: [refuse], outcome: 'unreachable', asked: 1 },
+  {
+    name: 'is somebody else',
+    answers: [
+      (response) => response.end(`{"proof":"${answerProof(keys.answer, 'x')}"}\n{"accept":202}\n${RECORD}`),
+    ],
+    outcome: 'unreachable',
+    asked: 1,
+  },
+  {
+    name: 'speaks of something else',
+    answers: [(response) => response.end('<html>\n')],
+    outcome: 'unreachable',
+    asked: 1,
+  },
+  { name: 'dies in mid-answer', answers: [sayThenCut('{"open":{}}\n{"se')], outcome: 'lost', asked: 1 },
+  { name: 'ends without the record', answers: [say('{"accept":202}\n')], outcome: 'lost', asked: 1 },
+  { name: 'says what nobody knows', answers: [say('{"dance":1}\n')], outcome: 'lost', asked: 1 },
+  { name: 'says too much at once', answers: [say('x'.repeat(20_000))], outcome: 'lost', asked: 1 },
+  { name: 'never answers', answers: [silent], outcome: 'lost', asked: 1, silenceMs: 200 },
+  {
+    name: 'falls silent in mid-answer',
+    answers: [(response, proof) => response.write(`${JSON.stringify({ proof })}\n{"open":{}}\n`)],
+    outcome: 'lost',
+    asked: 1,
+    silenceMs: 200,
+  },
+  {
+    name: 'says for long only that it is there',
+    answers: [
+      (response, proof) => {
+        response.write(`${JSON.stringify({ proof })}\n`);
+        let beats = 0;
+        const timer = setInterval(() => {
+          beats += 1;
+          response.write('\n');
+          if (beats < 12) return;
+          clearInterval(timer);
+          response.end(`{"accept":202}\n${RECORD}`);
+        }, 100);
+      },
+    ],
+    outcome: 'answered',
+    asked: 1,
+    silenceMs: 600,
+  },
+];
+
+for (const { name, answers, outcome, asked, silenceMs } of CASES) {
+  test(`F01 a home that ${name}: ${outcome}`, async (t) => {
+    const { client, home, nonces, budget } = await oddHome(t, answers, silenceMs);
+    const forwarding = async () => framesOf(await client.forward(home, sentExchange(), NEVER));
+    if (outcome === 'answered') assert.deepEqual((await forwarding())[0], { accept: 202 });
+    else await assert.rejects(forwarding(), outcome === 'lost' ? isLost : isUnreachable);
+    assert.equal(nonces.length, asked);
+    assert.equal(new Set(nonces).size, 1, 'asked again, it is the same envelope: nothing is done twice');
+    assert.equal(budget.usedBytes, 0);
+  });
+}
+
+test('F01 where nobody listens nothing was done', async (t) => {
+  const { client } = await oddHome(t, [well]);
+  const home = { id: HOME, url: `http://127.0.0.1:${await freePort()}` };
+  await assert.rejects(client.forward(home, sentExchange(), NEVER), isUnreachable);
+});
+
+test('what is aborted before, and while, it is handed over ends with the reason', async (t) => {
+  const { client, home } = await oddHome(t, [silent]);
+  const reason = new Error('left');
+  await assert.rejects(client.forward(home, sentExchange(), AbortSignal.abort(reason)), reason);
+  const leaving = new AbortController();
+  const forwarding = client.forward(home, sentExchange(), leaving.signal);
+  setImmediate(() => leaving.abort(reason));
+  await assert.rejects(forwarding, reason);
+});
+
+test('connections serve one message after the other, and their heads say nothing of the caller', async (t) => {
+  const { client, home, requests } = await oddHome(t, [well]);
+  for (let count = 0; count < 6; count += 1)
+    await framesOf(await client.forward(home, sentExchange(), NEVER));
+  assert.ok(new Set(requests.map(({ socket }) => socket)).size <= 2);
+  const [{ headers } = { headers: {} }] = requests;
+  const names = ['host', 'connection', 'portico-signature', 'content-length'];
+  assert.deepEqual(Object.keys(headers).sort(), names.sort());
+});
