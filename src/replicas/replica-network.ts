@@ -84,7 +84,7 @@ export class ReplicaNetwork implements Replicas {
 
   /** Once this one can be reached: the others may send from here on. Resolves when it has heard of them, if it can. */
   async open(): Promise<void> {
-    this.#channel.open();
+    await this.#channel.open();
     await this.#announce();
     this.publish({ kind: 'replica-joined' });
   }

@@ -1,5 +1,6 @@
 // News among all that share a Redis (pub/sub). Best effort: what is said while Redis is away, or while somebody does not
 // listen, is lost. It listens on a connection of its own, which comes back by itself.
+import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { type RedisConnection, type RedisConnectionOptions, redisClientOptions } from './redis-connection.ts';
 
@@ -12,11 +13,13 @@ export interface RedisChannelOptions extends Pick<RedisConnectionOptions, 'url' 
 
 /** A connection that nobody says anything on may be gone without a word. */
 const PING_EVERY_MS = 5_000;
+const OPEN_TIMEOUT_MS = 1_000;
 
 export class RedisChannel {
   readonly #client: Redis;
   readonly #channel: string;
   readonly #connection: RedisConnection;
+  readonly #opened = Promise.withResolvers<void>();
   #pinger: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
@@ -25,22 +28,21 @@ export class RedisChannel {
     this.#connection = options.connection;
     this.#client = new Redis(options.url, { ...redisClientOptions(options), autoResubscribe: false });
     // Why there is no connection, the one for everything else says.
-    this.#client.on('error', () => {});
-    this.#client.on('ready', () => void this.#client.subscribe(this.#channel).catch(() => {}));
+    this.#client.on('error', () => this.#opened.resolve());
+    this.#client.on('ready', () => void this.#subscribe());
     this.#client.on('message', (_channel: string, text: string) => options.onMessage(text));
   }
 
-  /** Connects, now or when it can; nobody has to wait for it. */
-  open(): void {
+  /** Connects. Resolves when it listens, or when it has become plain that it will take longer. Never rejects. */
+  async open(): Promise<void> {
     this.#client.connect().catch(() => {});
     // What gets no answer in time is given up for a new connection (socketTimeout).
     this.#pinger = setInterval(() => void this.#client.ping().catch(() => {}), PING_EVERY_MS);
     this.#pinger.unref();
-  }
-
-  /** Whether this one hears what is said. */
-  get listening(): boolean {
-    return this.#client.status === 'ready';
+    const late = new AbortController();
+    const patience = delay(OPEN_TIMEOUT_MS, undefined, { signal: late.signal }).catch(() => {});
+    await Promise.race([this.#opened.promise, patience]);
+    late.abort();
   }
 
   /** Never throws. */
@@ -54,8 +56,14 @@ export class RedisChannel {
     return this.#closing;
   }
 
+  async #subscribe(): Promise<void> {
+    await this.#client.subscribe(this.#channel).catch(() => {});
+    this.#opened.resolve();
+  }
+
   async #close(): Promise<void> {
     clearInterval(this.#pinger);
+    this.#opened.resolve();
     const { status } = this.#client;
     // Before `connect` there is nothing to end; between two tries no stream tells of the end.
     const ended = ['wait', 'end', 'close', 'reconnecting'].includes(status)
