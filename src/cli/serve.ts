@@ -58,7 +58,7 @@ function whyNot(thrown: unknown): string {
   const isTaken = 'code' in thrown && thrown.code === 'EADDRINUSE';
   return isTaken
     ? `${thrown.message}; another program has this port, choose one with --port (or in gateway.listen) for clients, in ` +
-        'gateway.admin for the admin listener, 9090 by default'
+        'gateway.admin for the admin listener, 9090 by default, in gateway.replica.listen for other replicas'
     : thrown.message;
 }
 

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { freePort } from '../support/free-port.ts';
 import { startGateway } from '../support/start-gateway.ts';
 
 test('docs/metrics.md and a scrape have the same metrics', async (t) => {
@@ -16,7 +17,12 @@ test('docs/metrics.md and a scrape have the same metrics', async (t) => {
     onFailure: 'refuse',
     maxBytes: 0,
   } as const;
-  const gateway = await startGateway({ stdio: {}, gateway: { audit } });
+  // Nobody is there: what is counted of replicas is the same.
+  const redis = { url: `redis://127.0.0.1:${await freePort()}`, keyPrefix: 'x:', timeoutMs: 100 };
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const replica = { listen: { host: '127.0.0.1', port }, url, secret: 'x'.repeat(32) };
+  const gateway = await startGateway({ stdio: {}, gateway: { audit, redis, replica } });
   t.after(() => gateway.close());
   const scrape = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
   const document = await readFile(new URL('../../docs/metrics.md', import.meta.url), 'utf8');

@@ -14,6 +14,8 @@ export interface SealContext {
 
 const CIPHER = 'aes-256-gcm';
 const DAY_MS = 24 * 3600_000;
+/** Another replica's day may begin this much sooner. */
+const CLOCK_TOLERANCE_MS = 60_000;
 const DAY_BYTES = 4;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -56,7 +58,8 @@ export class SealedState {
     if (bytes.length < HEAD_BYTES || bytes.toString('base64url') !== text) return undefined;
     const day = bytes.readUInt32BE(0);
     const today = this.#today();
-    if (day !== today && day !== today - 1) return undefined;
+    if (day !== today && day !== today - 1 && day !== this.#dayAt(this.#now() + CLOCK_TOLERANCE_MS))
+      return undefined;
     const iv = bytes.subarray(DAY_BYTES, DAY_BYTES + IV_BYTES);
     const decipher = createDecipheriv(CIPHER, this.#keyOf(day), iv, { authTagLength: TAG_BYTES });
     decipher.setAAD(associatedData(context));
@@ -69,7 +72,11 @@ export class SealedState {
   }
 
   #today(): number {
-    return Math.floor(this.#now() / DAY_MS);
+    return this.#dayAt(this.#now());
+  }
+
+  #dayAt(time: number): number {
+    return Math.floor(time / DAY_MS);
   }
 
   #keyOf(day: number): Buffer {
