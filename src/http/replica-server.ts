@@ -8,6 +8,7 @@ import type { Exchange, ForwardedFrom } from '../pipeline/exchange.ts';
 import { readTraceContext } from '../protocol/trace-context.ts';
 import { answerProof, CLOCK_TOLERANCE_MS } from '../replicas/envelope.ts';
 import { RecentNonces } from '../replicas/recent-nonces.ts';
+import { NO_ROOM_STATUS } from '../replicas/replica-client.ts';
 import type { ReplicaKeys } from '../replicas/replica-keys.ts';
 import { frameLine } from '../replicas/reply-frames.ts';
 import type { BufferBudget } from '../state/buffer-budget.ts';
@@ -51,7 +52,11 @@ export interface ReplicaServer {
 }
 
 const REFUSED = '{"error":"This listener is for other replicas of the gateway"}';
-const NOT_NOW = '{"error":"Not now"}';
+/** Who has signed has to know whether this one is gone, or has no room: that says nothing of signatures. */
+const ANSWERS: Readonly<Partial<Record<HandOverFault, { status: number; body: string }>>> = {
+  draining: { status: 503, body: '{"error":"Shutting down"}' },
+  capacity: { status: NO_ROOM_STATUS, body: '{"error":"No capacity"}' },
+};
 
 export function createReplicaServer(options: ReplicaServerOptions): ReplicaServer {
   const { listen, self, keys, budget, logger } = options;
@@ -91,8 +96,7 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
   /** Nothing is said about why. */
   function refuse(request: IncomingMessage, response: ServerResponse, fault: HandOverFault): void {
     options.onRefused(fault);
-    const isLater = fault === 'draining' || fault === 'capacity';
-    const answer = isLater ? { status: 503, body: NOT_NOW } : { status: 403, body: REFUSED };
+    const answer = ANSWERS[fault] ?? { status: 403, body: REFUSED };
     answerEarly(request, response, { ...answer, headers: [] }, { timing, closing: listener.stopping });
     // What has come of it already would keep its connection from the next one.
     request.resume();

@@ -30,6 +30,8 @@ export interface ReplicaTiming {
 export const DEFAULT_REPLICA_TIMING: ReplicaTiming = { connectTimeoutMs: 1_000, silenceMs: 45_000 };
 
 export const EXCHANGE_PATH = '/exchange';
+/** The replica is there, and has no room for the message. */
+export const NO_ROOM_STATUS = 429;
 
 type Answer = Dispatcher.ResponseData;
 
@@ -116,6 +118,7 @@ export class ReplicaClient {
   ): Promise<Attempt> {
     if (statusCode !== 200) {
       await body.dump({ limit: MAX_REFUSAL_BYTES }).catch(() => {});
+      if (statusCode === NO_ROOM_STATUS) throw new GatewayError('no-capacity', { reason: 'buffers_full' });
       return { kind: 'refused', cause: new Error(`the replica answered ${statusCode}`) };
     }
     const { budget, keys, maxFrameBytes } = this.#options;

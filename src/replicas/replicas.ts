@@ -27,7 +27,7 @@ export interface Replicas {
    * @returns the frames of its answer, in order; leaving the iteration, or aborting, cancels over there. The iteration
    * throws GatewayError server-unavailable (reason `replica_lost`) where the answer breaks off
    * @throws ReplicaUnreachable where it is certain that nothing was done over there, so that something else may be
-   * @throws GatewayError server-unavailable (reason `replica_lost`) where that is not certain
+   * @throws GatewayError server-unavailable (reason `replica_lost`) where that is not certain; no-capacity
    */
   forward(to: string, sent: ForwardedExchange, signal: AbortSignal): Promise<AsyncIterable<ReplyFrame>>;
   /** Tells all other replicas, if it can: nobody may rely on it. Never throws. */

@@ -7,6 +7,7 @@ import { readJson, writeJson } from '../../src/protocol/json-text.ts';
 import { MAX_ENVELOPE_BYTES, sealEnvelope } from '../../src/replicas/envelope.ts';
 import { replicaKeys } from '../../src/replicas/replica-keys.ts';
 import { type ForwardedExchange, ReplicaUnreachable } from '../../src/replicas/replicas.ts';
+import { BufferBudget } from '../../src/state/buffer-budget.ts';
 import { eventually } from '../support/eventually.ts';
 import { aborted, EDGE, framesOf, HOME, openWire, SECRET, sentExchange } from '../support/replica-wire.ts';
 
@@ -215,6 +216,14 @@ test('ten thousand requests of nobody harm nothing', async (t) => {
   assert.deepEqual([...new Set(wire.refused)].sort(), ['request', 'signature']);
   const frames = await framesOf(await wire.client.forward(wire.home, sentExchange(), NEVER));
   assert.deepEqual(frames[0], { accept: 202 });
+});
+
+test('a home whose buffers are full says so, and takes nothing', async (t) => {
+  const budget = new BufferBudget(100);
+  const wire = await openWire(t, { server: { budget }, handle: async ({ reply }) => reply.accept() });
+  await assert.rejects(wire.client.forward(wire.home, sentExchange(), NEVER), { code: 'no-capacity' });
+  assert.equal(budget.usedBytes, 0);
+  assert.deepEqual(wire.refused, ['capacity']);
 });
 
 test('whoever has not signed is told nothing, and what is not signed is not read', async (t) => {

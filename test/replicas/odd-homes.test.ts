@@ -150,6 +150,12 @@ for (const { name, answers, outcome, asked, silenceMs } of CASES) {
   });
 }
 
+test('a home without room is there all the same', async (t) => {
+  const { client, home, nonces } = await oddHome(t, [(response) => response.writeHead(429).end('{}')]);
+  await assert.rejects(client.forward(home, sentExchange(), NEVER), { code: 'no-capacity' });
+  assert.equal(nonces.length, 1);
+});
+
 test('F01 where nobody listens nothing was done', async (t) => {
   const { client } = await oddHome(t, [well]);
   const home = { id: HOME, url: `http://127.0.0.1:${await freePort()}` };
