@@ -172,6 +172,8 @@ export function redisClientOptions({
   return {
     keyPrefix,
     lazyConnect: true,
+    // A user of Redis who may do no more than needed would be refused it, each time.
+    disableClientInfo: true,
     connectTimeout: CONNECT_TIMEOUT_MS,
     disconnectTimeout: DISCONNECT_TIMEOUT_MS,
     socketTimeout: DEAD_SOCKET_MS,
