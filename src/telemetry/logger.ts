@@ -23,6 +23,8 @@ export interface LoggerOptions extends LogSettings {
 /** Below sonic-boom's 16 KiB write size: a fuller buffer would be cut into several writes. */
 const BUFFER_BYTES = 8 * 1024;
 const FLUSH_EVERY_MS = 200;
+/** What nobody reads is dropped once this much of it waits: it may neither hold up calls nor fill the memory (F13). */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 const STANDARD_ERROR = 2;
 
 export function createLogger({ level, secrets, destination = standardError() }: LoggerOptions): Logger {
@@ -75,6 +77,7 @@ function standardError(): DestinationStream {
     dest: STANDARD_ERROR,
     minLength: BUFFER_BYTES,
     periodicFlush: FLUSH_EVERY_MS,
+    maxLength: MAX_WAITING_BYTES,
     sync: false,
   });
 }
