@@ -89,7 +89,7 @@ describe('docker compose up', () => {
   });
 
   test('a progress notification arrives before the answer does: nginx holds nothing back (F42)', async () => {
-    await using client = await connectClient('v2 legacy', stack.url);
+    await using client = await connectClient('v2 modern', stack.url);
     const seen: number[] = [];
     let answered = false;
     const call = client
