@@ -161,6 +161,7 @@ describe('docker compose up', () => {
     const clients = await Promise.all(
       Array.from({ length: CALLERS }, () => connectClient('v2 modern', stack.url)),
     );
+    const older = await Promise.all([1, 2].map(() => connectClient('v1', stack.url)));
     const callers = clients.map(onAndOn);
     await eventually('calls go on', () => done.call > 10 * CALLERS);
 
@@ -183,6 +184,10 @@ describe('docker compose up', () => {
     );
     assert.ok(failures.length <= CALLERS, 'each client lost one call at most');
     for (const { error } of failures) assert.match(String(error), /went away; a call may have run/);
+    for (const client of older) {
+      const { text } = await client.call('echo', { message: 'still here' });
+      assert.equal(text, 'Echo: still here', 'sessions of older clients go on at the other');
+    }
 
     await docker(['start', await stack.idOf('portico-1')]);
     const [client] = clients;
@@ -196,7 +201,7 @@ describe('docker compose up', () => {
       },
       60_000,
     );
-    await Promise.all(clients.map((each) => each[Symbol.asyncDispose]()));
+    await Promise.all([...clients, ...older].map((each) => each[Symbol.asyncDispose]()));
   });
 
   test('ends with code 0 when told to stop', async () => {
