@@ -1,5 +1,5 @@
 // `portico doctor`: the config is checked, then everything that it names is really reached, by the parts that serving
-// would use. A table says what was found, and what to do about what is wrong.
+// would use. Each is told as soon as it is known, with what to do about what is wrong.
 import { Editions } from '../lifecycle/editions.ts';
 import { createLastingParts } from '../lifecycle/lasting-parts.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -7,6 +7,7 @@ import { createRedact } from '../telemetry/redaction.ts';
 import { type Output, problemLines } from './check.ts';
 import type { Check, Finding, Surroundings } from './checks/check-parts.ts';
 import { issuerChecks } from './checks/issuer-checks.ts';
+import { LastWords } from './checks/last-words.ts';
 import { redisChecks } from './checks/redis-check.ts';
 import { serverChecks } from './checks/server-checks.ts';
 import { loadWhole } from './load-whole.ts';
@@ -35,22 +36,32 @@ export async function doctor({ file, env, stdout, stderr }: DoctorOptions): Prom
   }
   stderr.write(problemLines(loaded.warnings));
   const { config } = loaded;
+  const lastWords = new LastWords();
   const lasting = createLastingParts({
     config,
     version: await readVersion(),
-    // What is found is told once, in the table.
-    logger: createLogger({ level: 'silent', secrets: config.secrets }),
+    // What is found is told once, in the table; of the log only what children say last is of use there.
+    logger: createLogger({ level: 'debug', secrets: config.secrets, destination: lastWords }),
     questionPatienceMs: 0,
     budget: undefined,
   });
   const editions = new Editions(config, lasting);
   try {
-    const surroundings = { config, edition: editions.current, lasting };
+    const surroundings = { config, edition: editions.current, lasting, lastWords };
     const checks = CHECKS.flatMap((listed) => listed(surroundings));
-    const findings = await Promise.all(checks.map((check) => check.run()));
-    const rows = checks.map((check, index) => ({ check, finding: findings[index] as Finding }));
-    stdout.write(createRedact(config.secrets)(tableOf(file, rows)));
-    return findings.some(({ verdict }) => verdict === 'FAILED') ? 1 : 0;
+    const width = Math.max(0, ...checks.map(({ subject }) => subject.length));
+    const redact = createRedact(config.secrets);
+    stdout.write(`${file} is valid; ${checks.length} to reach\n`);
+    const verdicts = await Promise.all(
+      checks.map(async (check) => {
+        const finding = await check.run();
+        stdout.write(redact(rowOf(check, finding, width)));
+        return finding.verdict;
+      }),
+    );
+    const wrong = verdicts.filter((verdict) => verdict === 'FAILED').length;
+    stdout.write(wrong === 0 ? 'all is well\n' : `${wrong} of ${checks.length} cannot be reached\n`);
+    return wrong === 0 ? 0 : 1;
   } finally {
     await editions.close();
     await lasting.sessions.close();
@@ -59,20 +70,14 @@ export async function doctor({ file, env, stdout, stderr }: DoctorOptions): Prom
   }
 }
 
-interface Row {
-  readonly check: Check;
-  readonly finding: Finding;
-}
+const INDENT = ' '.repeat(10);
 
-function tableOf(file: string, rows: readonly Row[]): string {
-  const width = Math.max(0, ...rows.map(({ check }) => check.subject.length));
-  const lines = rows.map(({ check: { kind, subject }, finding }) => {
-    const line = `  ${kind.padEnd(8)}${subject.padEnd(width)}  ${finding.verdict.padEnd(9)}  ${oneLine(finding.text)}\n`;
-    return finding.verdict === 'FAILED' ? `${line}${' '.repeat(10)}${finding.advice}\n` : line;
-  });
-  const wrong = rows.filter(({ finding }) => finding.verdict === 'FAILED').length;
-  const verdict = wrong === 0 ? 'all is well' : `${wrong} of ${rows.length} cannot be reached`;
-  return `${file} is valid; ${verdict}\n${lines.join('')}`;
+function rowOf({ kind, subject }: Check, finding: Finding, width: number): string {
+  const row = `  ${kind.padEnd(8)}${subject.padEnd(width)}  ${finding.verdict.padEnd(9)}  ${oneLine(finding.text)}\n`;
+  if (finding.verdict !== 'FAILED') return row;
+  const { advice, lastWords = [] } = finding;
+  const said = lastWords.map((line) => `${INDENT}stderr: ${oneLine(line)}\n`);
+  return `${row}${INDENT}${advice}\n${said.join('')}`;
 }
 
 function oneLine(text: string): string {

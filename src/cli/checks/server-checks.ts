@@ -3,8 +3,9 @@ import { GatewayError } from '../../errors.ts';
 import type { Server } from '../../servers/server.ts';
 import { withinTime } from '../../servers/within-time.ts';
 import { type Check, type Finding, failed, type Surroundings } from './check-parts.ts';
+import type { LastWords } from './last-words.ts';
 
-export function serverChecks({ edition }: Surroundings): Check[] {
+export function serverChecks({ edition, lastWords }: Surroundings): Check[] {
   const { servers, catalogue } = edition.context;
   return [...servers.values()].map((server) => ({
     kind: 'server',
@@ -19,13 +20,13 @@ export function serverChecks({ edition }: Surroundings): Check[] {
         const { era, version } = link.peer;
         return { verdict: 'ok', text: `${era} ${version}, ${size} ${size === 1 ? 'tool' : 'tools'}` };
       } catch (thrown) {
-        return unreachable(server, thrown);
+        return unreachable(server, thrown, lastWords);
       }
     },
   }));
 }
 
-function unreachable(server: Server, thrown: unknown): Finding {
+function unreachable(server: Server, thrown: unknown, lastWords: LastWords): Finding {
   const reason = thrown instanceof GatewayError ? adviceKey(thrown) : '';
   const advice =
     ADVICE[reason] ??
@@ -33,7 +34,8 @@ function unreachable(server: Server, thrown: unknown): Finding {
       ? 'Run its command by hand, in its cwd, and look at what it prints.'
       : 'Check its url, and that it can be reached from here.');
   const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
-  return failed(cause, advice);
+  const finding = failed(cause, advice, 'its tls.ca, or gateway.outbound.ca');
+  return { ...finding, lastWords: lastWords.of(server.slug) };
 }
 
 /** Whatever became of a credential, there is one thing to look at. */
@@ -47,6 +49,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   'cwd-unusable': 'Correct its cwd.',
   'start-timeout': 'Raise its startTimeout if it needs longer; package runners do the first time.',
   start: 'Raise its startTimeout if it needs longer; package runners do the first time.',
+  'connection-lost':
+    'It closes the connection: check its url, and whether it wants a certificate of its client (tls.cert, tls.key).',
   'credential-refused': 'Check what signs Portico in to it: auth (docs/credentials.md), headers, tls.cert.',
   'not-modern': 'Leave out `protocol: modern`, or update the server.',
   'no-common-version': 'Update the server: it speaks no revision that Portico does.',
