@@ -23,6 +23,7 @@ export const GROUP_NAMES = [
   'eras',
   'stdio',
   'features',
+  'flat',
 ] as const;
 export type GroupName = (typeof GROUP_NAMES)[number];
 
@@ -40,6 +41,7 @@ export const GROUPS: Readonly<Record<GroupName, (stage: Stage) => Promise<Group>
   eras: callsAcrossEras,
   stdio: stdioCalls,
   features: costOfFeatures,
+  flat: costOfMore,
 };
 
 async function smallCalls(stage: Stage): Promise<Group> {
@@ -171,6 +173,34 @@ async function costOfFeatures(stage: Stage): Promise<Group> {
   for (const feature of all) await add(`portico-without-${feature}`, [feature]);
   await add('portico-bare', all);
   return { title: 'What each feature costs', concurrencies: [16], contestants };
+}
+
+/** More servers, more tools, more sessions: a call should cost the same. */
+async function costOfMore(stage: Stage): Promise<Group> {
+  const few = await stage.server('modern');
+  const many = await stage.server('modern', 5_000);
+  const legacy = await stage.server('legacy');
+  const contestants: Contestant[] = [];
+  await stage.withNginx(few, async (target) => {
+    contestants.push(await contestantOf(stage, { name: 'nginx-flat', target, call: SMALL }));
+  });
+  const others = Array.from({ length: 99 }, (_, index) => [`other-${index}`, { url: urlOf(few) }]);
+  const raw = { raw: { url: urlOf(few) } };
+  for (const [name, options] of [
+    ['portico-1-server', { servers: raw, path: '/mcp/raw' }],
+    ['portico-100-servers', { servers: { ...raw, ...Object.fromEntries(others) }, path: '/mcp/raw' }],
+    ['portico-100-servers-as-one', { servers: { ...raw, ...Object.fromEntries(others) }, prefix: 'raw__' }],
+    ['portico-5000-tools', { servers: { raw: { url: urlOf(many) } }, path: '/mcp/raw' }],
+  ] as const) {
+    contestants.push(await contestantOf(stage, { name, target: await stage.portico(options), call: SMALL }));
+  }
+  for (const sessions of [64, 10_000]) {
+    const target = await stage.portico({ servers: { raw: { url: urlOf(legacy), isolation: 'shared' } } });
+    contestants.push(
+      await contestantOf(stage, { name: `portico-${sessions}-sessions`, target, call: LEGACY, sessions }),
+    );
+  }
+  return { title: 'More servers, more tools, more sessions', concurrencies: [16], contestants };
 }
 
 function urlOf({ port, path }: Target): string {

@@ -22,15 +22,16 @@ interface Stoppable {
 
 /** As many as hold a token each. */
 const CALLERS = 200;
-/** Of the time of a round: a JIT compiler is to have made up its mind. */
-const WARM_UP_PART = 1.5;
+/** A JIT compiler has made up its mind by then; or it has had the time of so many rounds. */
+const WARM_UP_CALLS = 20_000;
+const WARM_UP_ROUNDS = 5;
 
 export type StageOptions = Pick<BenchOptions, 'quick' | 'peers' | 'forMs'>;
 
 export class Stage implements AsyncDisposable {
   readonly quick: boolean;
   readonly peers: readonly Peer[];
-  readonly warmUpMs: number;
+  readonly roundMs: number;
   readonly folder: string;
   readonly loader: Loader;
   readonly issuer: TokenIssuer;
@@ -41,7 +42,7 @@ export class Stage implements AsyncDisposable {
   private constructor({ quick, peers, forMs }: StageOptions, folder: string, issuer: TokenIssuer) {
     this.quick = quick;
     this.peers = peers;
-    this.warmUpMs = forMs * WARM_UP_PART;
+    this.roundMs = forMs;
     this.folder = folder;
     this.issuer = issuer;
     this.loader = this.keep(startLoader());
@@ -102,10 +103,12 @@ export async function contestantOf(
     load: (shape) =>
       stage.loader.run({ ...shape, port: target.port, requests, leastBytes: RESULT_BYTES[call.size] }),
   };
-  const outcome = await contestant.load({
-    concurrency: call.size === 'mb10' ? 2 : 16,
-    forMs: stage.warmUpMs,
-  });
-  if (outcome.failed > 0) throw new Error(`${name} answers wrongly: ${outcome.firstFailure}`);
+  const concurrency = call.size === 'mb10' ? 2 : 16;
+  let calls = 0;
+  for (let rounds = 0; rounds < WARM_UP_ROUNDS && calls < WARM_UP_CALLS; rounds += 1) {
+    const { failed, firstFailure, finished } = await contestant.load({ concurrency, forMs: stage.roundMs });
+    if (failed > 0) throw new Error(`${name} answers wrongly: ${firstFailure}`);
+    calls += finished;
+  }
   return contestant;
 }

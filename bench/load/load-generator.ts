@@ -22,6 +22,8 @@ class Load {
   #firstFailure: string | undefined;
   #over = false;
   readonly #ended = Promise.withResolvers<void>();
+  /** Of anything: however short a job, it has a rate. */
+  readonly #heard = Promise.withResolvers<void>();
 
   constructor(job: LoadJob) {
     this.#job = job;
@@ -38,7 +40,7 @@ class Load {
       this.#idle.push(...connections);
       this.#pace(perSecond, startedAt);
     }
-    await new Promise((resolve) => setTimeout(resolve, forMs));
+    await Promise.all([new Promise((resolve) => setTimeout(resolve, forMs)), this.#heard.promise]);
     this.#over = true;
     // Counted is what was answered in time; what is still open is awaited, so that nothing is left for the next job.
     const answered = this.#latencies.length;
@@ -70,12 +72,17 @@ class Load {
       bodyBytes >= this.#job.leastBytes &&
       bodyStart.includes(`"id":${id}`) &&
       !bodyStart.includes('"error"');
-    if (right) this.#latencies.push(latencyMs);
-    else this.failed(`${status} ${bodyStart}`);
+    if (right) {
+      this.#latencies.push(latencyMs);
+      this.#heard.resolve();
+    } else {
+      this.failed(`${status} ${bodyStart}`);
+    }
   }
 
   failed(what: string): void {
     this.#failed += 1;
+    this.#heard.resolve();
     this.#firstFailure ??= what.slice(0, 300);
   }
 

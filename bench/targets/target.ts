@@ -14,18 +14,26 @@ export interface Target extends Endpoint {
 
 /** Each of a caller of its own. */
 const SESSIONS = 64;
+const AT_A_TIME = 16;
 
 /** One request a caller, to be sent over and over; in sessions of their own where the era has them. */
 export async function requestsFor(target: Target, call: Call, sessions = SESSIONS): Promise<LoadRequest[]> {
   if (call.era === 'modern') {
     return target.tokens.map((token, index) => requestOf(target, call, { token, session: undefined, index }));
   }
-  return Promise.all(
-    Array.from({ length: sessions }, async (_, index) => {
-      const token = target.tokens[index % target.tokens.length];
-      return requestOf(target, call, { token, session: await openSession(target, token), index });
-    }),
-  );
+  const requests: LoadRequest[] = [];
+  while (requests.length < sessions) {
+    const batch = Array.from(
+      { length: Math.min(AT_A_TIME, sessions - requests.length) },
+      async (_, place) => {
+        const index = requests.length + place;
+        const token = target.tokens[index % target.tokens.length];
+        return requestOf(target, call, { token, session: await openSession(target, token), index });
+      },
+    );
+    requests.push(...(await Promise.all(batch)));
+  }
+  return requests;
 }
 
 function requestOf(

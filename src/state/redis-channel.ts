@@ -1,7 +1,8 @@
 // News among all that share a Redis (pub/sub). Best effort: what is said while Redis is away, or while somebody does not
 // listen, is lost. It listens on a connection of its own, which comes back by itself.
 import { setTimeout as delay } from 'node:timers/promises';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
+import { redisClient } from './redis-client.ts';
 import { type RedisConnection, type RedisConnectionOptions, redisClientOptions } from './redis-connection.ts';
 
 export interface RedisChannelOptions extends Pick<RedisConnectionOptions, 'url' | 'keyPrefix' | 'ca'> {
@@ -26,7 +27,10 @@ export class RedisChannel {
   constructor(options: RedisChannelOptions) {
     this.#channel = `${options.keyPrefix}${options.name}`;
     this.#connection = options.connection;
-    this.#client = new Redis(options.url, { ...redisClientOptions(options), autoResubscribe: false });
+    this.#client = new (redisClient())(options.url, {
+      ...redisClientOptions(options),
+      autoResubscribe: false,
+    });
     // Why there is no connection, the one for everything else says.
     this.#client.on('error', () => this.#opened.resolve());
     this.#client.on('ready', () => void this.#subscribe());

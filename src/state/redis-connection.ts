@@ -2,10 +2,11 @@
 // nothing is asked any more until a probe of our own has succeeded. It connects, and comes back, by itself.
 import { setTimeout as delay } from 'node:timers/promises';
 import { getCACertificates } from 'node:tls';
-import { type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis';
+import type { CommonRedisOptions, Redis, RedisOptions } from 'ioredis';
 import type { Logger } from '../telemetry/logger.ts';
 import { answerWithin } from './answer-within.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
+import { redisClient } from './redis-client.ts';
 import { StoreUnavailable } from './store.ts';
 
 export interface RedisConnectionOptions {
@@ -50,7 +51,10 @@ export class RedisConnection {
 
   constructor(options: RedisConnectionOptions) {
     this.#options = options;
-    this.#client = new Redis(options.url, { ...redisClientOptions(options), scripts: options.scripts });
+    this.#client = new (redisClient())(options.url, {
+      ...redisClientOptions(options),
+      scripts: options.scripts,
+    });
     // Whatever fails on the connection also fails the command or the probe that waits on it.
     this.#client.on('error', (error: Error) => {
       this.#trouble = error.message;

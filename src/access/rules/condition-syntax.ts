@@ -1,8 +1,9 @@
 // What a condition may say, checked before any call is judged by it: CEL as it is parsed, without what could fail or
 // run long at a call though it could be told at load.
-import { type CelEnv, parse } from '@bufbuild/cel';
-import { RE2JS } from '@bufbuild/re2';
+import type { CelEnv, parse } from '@bufbuild/cel';
+import type { RE2JS } from '@bufbuild/re2';
 import { nearest } from '../../config/suggestion.ts';
+import { celLibrary } from './cel.ts';
 
 export type Expression = ReturnType<typeof parse>['expr'];
 
@@ -44,7 +45,7 @@ export function checkCondition(source: string, env: CelEnv, variables: readonly 
 
 function parsed(source: string): Expression {
   try {
-    return parse(source).expr;
+    return celLibrary().cel.parse(source).expr;
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     if (thrown instanceof RangeError) throw new ConditionFault('it nests too deeply');
@@ -120,7 +121,7 @@ class Check {
       throw new ConditionFault(`a regular expression has at most ${MAX_PATTERN_CHARACTERS} characters`);
     }
     try {
-      this.patterns.set(text, RE2JS.compile(text));
+      this.patterns.set(text, celLibrary().re2.RE2JS.compile(text));
     } catch (thrown) {
       throw new ConditionFault(thrown instanceof Error ? thrown.message : String(thrown));
     }

@@ -1,6 +1,7 @@
 // JSON as CEL sees it, bounded: callers choose how much they send, and a condition may go over all that it reads.
-import { type CelInput, type CelValue, celList, celMap } from '@bufbuild/cel';
+import type { CelInput, CelValue } from '@bufbuild/cel';
 import { rawNumber } from '../../protocol/json-text.ts';
+import { celLibrary } from './cel.ts';
 
 const MAX_VALUES = 1_000;
 const MAX_CHARACTERS = 16_384;
@@ -30,7 +31,7 @@ export function toCelValue(value: unknown, budget: ValueBudget): CelInput {
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
   const raw = rawNumber(value);
   if (raw !== undefined) return numberOf(raw);
-  if (Array.isArray(value)) return celList(value.map((item) => toCelValue(item, budget)));
+  if (Array.isArray(value)) return celLibrary().cel.celList(value.map((item) => toCelValue(item, budget)));
   if (typeof value === 'object') return toCelMap(Object.entries(value), budget);
   throw new TypeError(`${typeof value} is no JSON`);
 }
@@ -42,7 +43,7 @@ export function toCelMap(entries: readonly (readonly [string, unknown])[], budge
     budget.take(key.length);
     members.set(key, toCelValue(value, budget));
   }
-  const map = celMap(members as ReadonlyMap<string, CelInput>);
+  const map = celLibrary().cel.celMap(members as ReadonlyMap<string, CelInput>);
   // The library's own takes a member that is null for none, which would let a caller pass `has` and `in` by.
   return Object.assign(map, { has: (key: CelValue) => members.has(key) });
 }

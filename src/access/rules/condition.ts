@@ -1,9 +1,10 @@
 // The `if` of a rule: a CEL expression, compiled once, judged at each call. What it reads is bounded, its regular
 // expressions take linear time, and whatever goes wrong is told apart from yes and no.
-import { type CelInput, CelScalar, celEnv, celMethod, plan } from '@bufbuild/cel';
+import type { CelInput } from '@bufbuild/cel';
 import type { RE2JS } from '@bufbuild/re2';
 import type { JsonObject } from '../../protocol/json-text.ts';
 import type { Principal } from '../principal.ts';
+import { celLibrary } from './cel.ts';
 import { type CheckedCondition, ConditionFault, checkCondition } from './condition-syntax.ts';
 import { toCelMap, toCelValue, ValueBudget } from './condition-values.ts';
 import type { TargetKind } from './target-pattern.ts';
@@ -56,6 +57,7 @@ export class Condition {
   /** @throws ConditionFault */
   constructor(source: string) {
     this.source = source;
+    const { CelScalar, celEnv, celMethod, plan } = celLibrary().cel;
     const { BOOL, STRING } = CelScalar;
     const matches = matcher((text, pattern) => this.#matches(text, pattern));
     const env = celEnv({ funcs: [celMethod('matches', STRING, [STRING], BOOL, matches)] });

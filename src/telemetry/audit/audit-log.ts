@@ -50,7 +50,8 @@ class FileAuditLog implements AuditLog {
   readonly #closing = new AbortController();
   #file: AuditFile | undefined;
   #head: ChainHead = { seq: 0, hash: CHAIN_START };
-  #queue: object[] = [];
+  /** As texts: what waits outlives a collection of new objects or two, and a text is the least that can. */
+  #queue: string[] = [];
   #flushing: Promise<void> | undefined;
   #healthy = false;
   /** Since the last record that was written. */
@@ -92,7 +93,7 @@ class FileAuditLog implements AuditLog {
       this.#options.onDropped();
       return;
     }
-    this.#queue.push(record);
+    this.#queue.push(this.#textOf(record));
     const file = this.#file;
     if (file === undefined) return;
     this.#flushing ??= this.#flush(file).finally(() => {
@@ -137,12 +138,12 @@ class FileAuditLog implements AuditLog {
   }
 
   /** The chain goes on only when all of it is on the disk. */
-  async #append(file: AuditFile, batch: readonly object[]): Promise<void> {
+  async #append(file: AuditFile, batch: readonly string[]): Promise<void> {
     const { config } = this.#options;
     let head = this.#head;
     let text = '';
     for (const record of batch) {
-      const link = addToChain(head, this.#options.redact(writeJson(record)), config.key);
+      const link = addToChain(head, record, config.key);
       text += `${link.line}\n`;
       head = link.head;
     }
@@ -162,6 +163,10 @@ class FileAuditLog implements AuditLog {
     }
   }
 
+  #textOf(record: object): string {
+    return this.#options.redact(writeJson(record));
+  }
+
   #failed(thrown: unknown): void {
     if (this.#healthy) this.#options.logger.error({ err: thrown }, 'the audit log cannot be written');
     this.#healthy = false;
@@ -171,7 +176,7 @@ class FileAuditLog implements AuditLog {
     if (!this.#healthy) this.#options.logger.info('the audit log is written again');
     this.#healthy = true;
     if (this.#dropped === 0) return;
-    this.#queue.push({ ...stamp(), kind: 'gap', dropped: this.#dropped });
+    this.#queue.push(this.#textOf({ ...stamp(), kind: 'gap', dropped: this.#dropped }));
     this.#dropped = 0;
   }
 
