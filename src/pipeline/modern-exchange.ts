@@ -145,10 +145,11 @@ async function listen(
 ): Promise<void> {
   const { clientGone, signedOut, record } = exchange;
   if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });
-  const leave = gateway.streams.enter(
-    principalKey(exchange.principal),
-    gateway.config.streams.maxPerPrincipal,
-  );
+  const { maxPerPrincipal } = gateway.config.streams;
+  // Counted where its client is.
+  const leave = exchange.forwarded
+    ? undefined
+    : gateway.streams.enter(principalKey(exchange.principal), maxPerPrincipal);
   const open = gateway.listens.open(exchange.view, call.request.idText, call.output);
   const ending = AbortSignal.any([gateway.ending, signedOut, open.over]);
   const signal = AbortSignal.any([clientGone, ending]);
@@ -165,7 +166,7 @@ async function listen(
     record.outcome = 'ok';
   } finally {
     open.close();
-    leave();
+    leave?.();
   }
 }
 
