@@ -23,7 +23,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, readonly [file: string, words: stri
   'docker build --tag portico-slim --target portico-slim .': ['test/support/docker.ts', "'--target', "],
   ...Object.fromEntries(
     [
-      'docker run --read-only --tmpfs /tmp --cap-drop ALL --publish 127.0.0.1:8080:8080 --volume "$PWD/my-config:/etc/portico:ro" --volume portico-cache:/var/cache/portico portico',
+      'docker run --rm --read-only --tmpfs /tmp --cap-drop ALL --publish 127.0.0.1:8080:8080 --volume "$PWD/my-config:/etc/portico:ro" --volume portico-cache:/var/cache/portico portico',
       'docker run --rm --volume "$PWD/my-config:/etc/portico:ro" portico check',
     ].map((command) => [command, ['test/deploy/image.services.ts', command]] as const),
   ),
