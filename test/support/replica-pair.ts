@@ -1,7 +1,6 @@
 // Two replicas and their Redis, for tests of what passes between them: each is addressed by itself, as a balancer would.
 import { after, type TestContext } from 'node:test';
 import type { GatewayConfig } from '../../src/config/config.ts';
-import { eventually } from './eventually.ts';
 import type { RawClientOptions } from './raw-client.ts';
 import { RawSession } from './raw-session.ts';
 import { startRedis, type TestRedis } from './redis.ts';
@@ -31,14 +30,6 @@ export async function startPair(
 ): Promise<ReplicaPair> {
   const service = await startReplicas({ count: 2, redis: await redisOfTheFile(), ...options });
   t.after(() => service.close());
-  await Promise.all(
-    service.replicas.map(({ adminUrl }) =>
-      eventually('it has heard of the other', async () => {
-        const { replicas } = (await (await fetch(`${adminUrl}/status`)).json()) as { replicas: unknown[] };
-        return replicas.length === 2;
-      }),
-    ),
-  );
   const [a, b] = service.replicas.map(({ url }) => `${url}/mcp`);
   return { service, a: a ?? '', b: b ?? '' };
 }
