@@ -119,19 +119,34 @@ export async function openElsewhere(
 }
 
 /**
- * Ends a session that does not live here.
+ * Ends a session that does not live here, wherever it is taken up meanwhile.
  *
  * @returns whether the exchange has been answered
+ * @throws GatewayError as the other replica failed; session-unknown, store-unavailable
  */
 export async function endElsewhere(
   gateway: GatewayContext,
   exchange: Exchange,
-  { owner, stored }: Extract<LocatedSession, { at: 'elsewhere' }>,
+  { id, ...first }: Extract<LocatedSession, { at: 'elsewhere' }> & { id: string },
 ): Promise<boolean> {
-  const isLive = owner !== undefined && (await gateway.replicas?.lookFor(owner)) !== undefined;
-  if (isLive && (await isAnswered(gateway, exchange, { to: owner, kind: 'permitted' }))) return true;
-  await gateway.sessions.forget(stored);
-  return false;
+  let { owner, stored } = first;
+  for (let moves = 0; moves < MAX_MOVES; moves += 1) {
+    const isLive = owner !== undefined && (await gateway.replicas?.lookFor(owner)) !== undefined;
+    if (
+      isLive &&
+      owner !== undefined &&
+      (await isAnswered(gateway, exchange, { to: owner, kind: 'permitted' }))
+    )
+      return true;
+    if (await gateway.sessions.forget(stored)) return false;
+    const located = await locateSession(gateway, exchange, id);
+    if (located.at === 'here') {
+      await gateway.sessions.end(located.session);
+      return false;
+    }
+    ({ owner, stored } = located);
+  }
+  throw new GatewayError('session-unknown', { reason: NOT_HERE });
 }
 
 interface ForwardToSession extends Omit<Forward, 'to'> {
@@ -143,7 +158,7 @@ interface ForwardToSession extends Omit<Forward, 'to'> {
 /** False where the session turned out to be elsewhere, or nobody could be asked. */
 async function isAnswered(gateway: GatewayContext, exchange: Exchange, forward: Forward): Promise<boolean> {
   try {
-    return await tryForward(gateway, exchange, forward);
+    return await tryForward(gateway, exchange, { ...forward, onlyThere: true });
   } catch (thrown) {
     if (thrown instanceof GatewayError && thrown.details.reason === NOT_HERE) return false;
     throw thrown;

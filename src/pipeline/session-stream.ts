@@ -43,7 +43,7 @@ async function handleDelete(gateway: GatewayContext, exchange: Exchange, id: str
     await gateway.sessions.end(located.session);
   } else {
     record.protocolVersion = located.stored.record.version;
-    if (await endElsewhere(gateway, exchange, located)) return;
+    if (await endElsewhere(gateway, exchange, { ...located, id })) return;
   }
   reply.accept(204);
   record.outcome = 'ok';

@@ -91,8 +91,9 @@ export class MemorySessionStore implements SessionStore {
     return this.end(key);
   }
 
-  remove({ key }: StoredSession): Promise<void> {
-    return this.end(key);
+  async remove({ key }: StoredSession): Promise<boolean> {
+    await this.end(key);
+    return true;
   }
 
   async check(): Promise<void> {}

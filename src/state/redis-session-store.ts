@@ -170,8 +170,9 @@ export class RedisSessionStore implements SessionStore {
     this.#lose(key, 'moved');
   }
 
-  async remove({ key, record, owner = '' }: StoredSession): Promise<void> {
-    await this.#ask((client) => client.removeSession(...keysOf(key, record.principal), `${owner} `, key));
+  async remove({ key, record, owner = '' }: StoredSession): Promise<boolean> {
+    const keys = keysOf(key, record.principal);
+    return (await this.#ask((client) => client.removeSession(...keys, `${owner} `, key))) === 1;
   }
 
   async check(key: string): Promise<void> {

@@ -52,7 +52,7 @@ redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 return ARGV[2]
 `;
 
-/** ARGV: how it has to begin, its member. */
+/** ARGV: how it has to begin, its member. Returns whether it is no more. */
 export const REMOVE_SESSION = `${BEGINS}
 local value = redis.call('GET', KEYS[1])
 if value and not begins(value, ARGV[1]) then return 0 end

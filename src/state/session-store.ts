@@ -82,8 +82,8 @@ export interface SessionStore {
   take(found: StoredSession): Promise<StoredSession | undefined>;
   /** Leaves a session that lives here to whoever is asked for it next. Never rejects; `onLost` has been told then. */
   leave(key: string): Promise<void>;
-  /** Ends a session that lives elsewhere, if it is still as it was found. */
-  remove(found: StoredSession): Promise<void>;
+  /** Ends a session that lives elsewhere, if its owner is still as it was found. @returns whether it is no more */
+  remove(found: StoredSession): Promise<boolean>;
   /** Looks whether a session that should live here still does; `onLost` is told where it does not. Never throws. */
   check(key: string): Promise<void>;
   /** Every way in which a session ceases to live here: one path for deletion, expiry and another owner (F04). */

@@ -156,11 +156,13 @@ export class LegacySessions {
   /**
    * Ends a session that lives on a replica which cannot be reached.
    *
+   * @returns false where another one has it by now
    * @throws GatewayError store-unavailable
    */
-  async forget(stored: StoredSession): Promise<void> {
-    await this.#store.remove(stored);
-    this.#options.replicas?.publish({ kind: 'session-ended', key: stored.key });
+  async forget(stored: StoredSession): Promise<boolean> {
+    const isRemoved = await this.#store.remove(stored);
+    if (isRemoved) this.#options.replicas?.publish({ kind: 'session-ended', key: stored.key });
+    return isRemoved;
   }
 
   /** Another replica says that it has ended the session. */

@@ -1,8 +1,12 @@
 // Legacy sessions on several replicas, with a real Redis between them: where each lives, and who goes on with it.
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
+import { type Principal, principalKey } from '../../../src/access/principal.ts';
 import { SealedState } from '../../../src/bridge/seals/sealed-state.ts';
 import { type AdoptionTerms, LegacySessions } from '../../../src/bridge/sessions/legacy-sessions.ts';
+import type { Exchange } from '../../../src/pipeline/exchange.ts';
+import type { GatewayContext } from '../../../src/pipeline/gateway-context.ts';
+import { endElsewhere } from '../../../src/pipeline/session-elsewhere.ts';
 import { BufferBudget } from '../../../src/state/buffer-budget.ts';
 import type { StoredSession } from '../../../src/state/session-store.ts';
 import { recordOf } from '../../state/session-store-contract.ts';
@@ -150,6 +154,28 @@ test('F04: a session that is forgotten for its owner’s sake is gone for all of
     'its owner has dropped it',
     () => owner.sessions.size === 0 && session.ended.signal.aborted,
   );
+});
+
+test('F04: a session that somebody takes up while it is deleted elsewhere ends there', async (t) => {
+  const prefix = newPrefix();
+  const [owner, other, third] = await Promise.all([start(t, prefix), start(t, prefix), start(t, prefix)]);
+  const principal = { issuer: '', subject: 'a', clientId: '' } as Principal;
+  const key = principalKey(principal);
+  const { id } = await owner.sessions.open(recordOf(key), undefined);
+  const before = await third.sessions.locate(id, key, undefined);
+  assert.ok(before?.at === 'elsewhere');
+  const adopted = await other.sessions.adopt(before.stored, TERMS);
+  assert.ok(adopted?.at === 'here');
+  assert.equal(await third.sessions.forget(before.stored), false);
+  assert.deepEqual(third.replica.published, [], 'nothing has ended');
+  // Nobody can be reached.
+  const replicas = { lookFor: async () => undefined };
+  const gateway = { sessions: third.sessions, replicas } as unknown as GatewayContext;
+  const exchange = { principal, view: undefined } as unknown as Exchange;
+  assert.equal(await endElsewhere(gateway, exchange, { ...before, id }), false);
+  for (const { sessions } of [owner, other, third])
+    assert.equal(await sessions.locate(id, key, undefined), undefined);
+  await eventually('who took it up has dropped it', () => other.sessions.size === 0);
 });
 
 test('word of a move that came late moves nothing', async (t) => {
