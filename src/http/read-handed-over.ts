@@ -28,6 +28,8 @@ export interface ReadHandedOverOptions extends OpenEnvelopeOptions {
   readonly maxBodyBytes: number;
   /** Grows with what has been read; the caller gives it back. */
   readonly hold: BufferHold;
+  /** Counts the line as well, until its signature is verified. */
+  readonly lineHold: BufferHold;
 }
 
 const LF = 0x0a;
@@ -37,14 +39,15 @@ export async function readHandedOver(
   response: ServerResponse,
   options: ReadHandedOverOptions,
 ): Promise<HandedOver | HandOverFault> {
-  const { maxBodyBytes, hold } = options;
+  const { maxBodyBytes, hold, lineHold } = options;
   const { method, url, headers } = request;
   const signature = headers[SIGNATURE_HEADER];
   const isOne = method === 'POST' && url === EXCHANGE_PATH && headers.expect === undefined;
   if (!isOne || signature === undefined) return 'request';
-  const line = await readLine(request, hold);
+  const line = await readLine(request, (bytes) => lineHold.resize(bytes) && hold.resize(bytes));
   if (typeof line === 'string') return line;
   const opened = openEnvelope(line, signature, options);
+  lineHold.resize(0);
   if (typeof opened === 'string') return opened;
   let body: Buffer;
   try {
@@ -63,8 +66,11 @@ const FAULT_OF: Readonly<Record<string, HandOverFault>> = {
   'no-capacity': 'capacity',
 };
 
-/** Leaves what stands behind the line end to the next reader. */
-function readLine(request: IncomingMessage, hold: BufferHold): Promise<Buffer | HandOverFault> {
+/** Leaves what stands behind the line end to the next reader. @param fits says whether there is room for as many bytes */
+function readLine(
+  request: IncomingMessage,
+  fits: (bytes: number) => boolean,
+): Promise<Buffer | HandOverFault> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -74,7 +80,7 @@ function readLine(request: IncomingMessage, hold: BufferHold): Promise<Buffer | 
       const kept = end === -1 ? chunk : chunk.subarray(0, end);
       size += kept.length;
       if (size > MAX_ENVELOPE_BYTES) return settle('size');
-      if (!hold.resize(size)) return settle('capacity');
+      if (!fits(size)) return settle('capacity');
       chunks.push(kept);
       if (end !== -1) settle(Buffer.concat(chunks), chunk.subarray(end + 1));
     };

@@ -6,12 +6,12 @@ import type { ReplicaConfig } from '../config/replica-config.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import type { Exchange, ForwardedFrom } from '../pipeline/exchange.ts';
 import { readTraceContext } from '../protocol/trace-context.ts';
-import { answerProof, CLOCK_TOLERANCE_MS } from '../replicas/envelope.ts';
+import { answerProof, CLOCK_TOLERANCE_MS, MAX_ENVELOPE_BYTES } from '../replicas/envelope.ts';
 import { RecentNonces } from '../replicas/recent-nonces.ts';
-import { NO_ROOM_STATUS } from '../replicas/replica-client.ts';
+import { NO_ROOM_STATUS, NOT_TAKEN_STATUS } from '../replicas/replica-client.ts';
 import type { ReplicaKeys } from '../replicas/replica-keys.ts';
 import { frameLine } from '../replicas/reply-frames.ts';
-import type { BufferBudget } from '../state/buffer-budget.ts';
+import { BufferBudget } from '../state/buffer-budget.ts';
 import { type ExchangeRecord, newRecord } from '../telemetry/exchange-record.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { readAccept } from './accept-header.ts';
@@ -51,11 +51,17 @@ export interface ReplicaServer {
   readonly openReplies: number;
 }
 
+/** Of all first lines that are being read: who has signed nothing shall not take the room of all clients. */
+const MAX_UNSIGNED_BYTES = 16 * MAX_ENVELOPE_BYTES;
 const REFUSED = '{"error":"This listener is for other replicas of the gateway"}';
-/** Who has signed has to know whether this one is gone, or has no room: that says nothing of signatures. */
+const NOT_TAKEN = { status: NOT_TAKEN_STATUS, body: REFUSED };
+/** Who has signed has to know whether this one is gone, has no room, or is there for all but this message. */
 const ANSWERS: Readonly<Partial<Record<HandOverFault, { status: number; body: string }>>> = {
   draining: { status: 503, body: '{"error":"Shutting down"}' },
   capacity: { status: NO_ROOM_STATUS, body: '{"error":"No capacity"}' },
+  size: NOT_TAKEN,
+  shape: NOT_TAKEN,
+  time: NOT_TAKEN,
 };
 
 export function createReplicaServer(options: ReplicaServerOptions): ReplicaServer {
@@ -65,6 +71,7 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
   const heartbeats = new KeepAliveComments(timing.keepAliveCommentMs);
   const nonces = new RecentNonces({ toleranceMs: CLOCK_TOLERANCE_MS });
   const openReplies = new Set<FramedReply>();
+  const unsigned = new BufferBudget(MAX_UNSIGNED_BYTES);
   const listener = createHttpListener({
     ...listen,
     timing,
@@ -76,11 +83,12 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
   /** Never rejects. */
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const hold = budget.open();
+    const lineHold = unsigned.open();
     try {
       const taken = listener.stopping
         ? 'draining'
         : await readHandedOver(request, response, {
-            ...{ self, nonces, hold, key: keys.envelope, now: Date.now() },
+            ...{ self, nonces, hold, lineHold, key: keys.envelope, now: Date.now() },
             maxBodyBytes: options.bodyLimitBytes(),
           });
       if (typeof taken === 'string') refuse(request, response, taken);
@@ -90,6 +98,7 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
       response.destroy();
     } finally {
       hold.resize(0);
+      lineHold.resize(0);
     }
   }
 

@@ -7,6 +7,7 @@ import { forwardedHeaders } from '../replicas/forwarded-headers.ts';
 import {
   type ForwardedExchange,
   type ForwardedRecord,
+  ReplicaRefusal,
   type Replicas,
   ReplicaUnreachable,
   type ReplyFrame,
@@ -31,6 +32,8 @@ export interface Forward {
   /** The id of the replica. */
   readonly to: string;
   readonly kind: 'permitted' | 'undecided';
+  /** Nobody else can do it: that one that is there does not take it is no reason to go on without it. */
+  readonly onlyThere?: boolean;
   /** Ends it over there too; the end of this gateway does in any case. */
   readonly signal?: AbortSignal;
   /** What it may be about; some of them may have to be signed in to with what only the caller's token gets. */
@@ -116,6 +119,7 @@ export async function forwardExchange(
  * The same, for what can be done here as well.
  *
  * @returns false where nobody could be asked
+ * @throws GatewayError server-unavailable where only one could, and did not take it
  */
 export async function tryForward(
   gateway: GatewayContext,
@@ -126,6 +130,9 @@ export async function tryForward(
     await forwardExchange(gateway, exchange, forward);
     return true;
   } catch (thrown) {
+    if (thrown instanceof ReplicaRefusal && forward.onlyThere) {
+      throw new GatewayError('server-unavailable', { reason: 'replica_refused', cause: thrown });
+    }
     if (thrown instanceof ReplicaUnreachable) return false;
     throw thrown;
   }

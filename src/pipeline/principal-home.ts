@@ -79,8 +79,8 @@ export async function forwardHome(
 ): Promise<boolean> {
   if (home === undefined) return false;
   const isLive = (await gateway.replicas?.lookFor(home.to)) !== undefined;
-  if (isLive && (await tryForward(gateway, exchange, { ...forward, kind: 'permitted', to: home.to })))
-    return true;
+  const toHome = { ...forward, kind: 'permitted' as const, to: home.to, onlyThere: home.alone };
+  if (isLive && (await tryForward(gateway, exchange, toHome))) return true;
   if (home.alone) throw new GatewayError('state-invalid', { reason: 'replica_gone' });
   return false;
 }

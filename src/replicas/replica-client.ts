@@ -7,7 +7,13 @@ import { answerProof, type SealedEnvelope, SIGNATURE_HEADER, sealEnvelope } from
 import { readLines } from './read-lines.ts';
 import { ReplicaConnections } from './replica-connections.ts';
 import { isSameMac, type ReplicaKeys } from './replica-keys.ts';
-import { type ForwardedExchange, type LiveReplica, ReplicaUnreachable, type ReplyFrame } from './replicas.ts';
+import {
+  type ForwardedExchange,
+  type LiveReplica,
+  ReplicaRefusal,
+  ReplicaUnreachable,
+  type ReplyFrame,
+} from './replicas.ts';
 import { readFrame, readProof } from './reply-frames.ts';
 
 export interface ReplicaClientOptions {
@@ -32,6 +38,8 @@ export const DEFAULT_REPLICA_TIMING: ReplicaTiming = { connectTimeoutMs: 1_000, 
 export const EXCHANGE_PATH = '/exchange';
 /** The replica is there, and has no room for the message. */
 export const NO_ROOM_STATUS = 429;
+/** The replica is there, and cannot take this message: too large for it, of another version, of another time. */
+export const NOT_TAKEN_STATUS = 422;
 
 type Answer = Dispatcher.ResponseData;
 
@@ -57,7 +65,10 @@ export class ReplicaClient {
     const dispatcher = this.#connections.to(to.url, sent.httpMethod === 'GET' ? 'streams' : 'calls');
     const first = await this.#attempt(dispatcher, envelope, { body: sent.body, signal });
     if (first.kind === 'answered') return this.#frames(first.lines, signal);
-    if (first.kind === 'refused') throw new ReplicaUnreachable('the replica took nothing over', first.cause);
+    if (first.kind === 'refused') {
+      if (first.isThere) throw new ReplicaRefusal(first.cause.message);
+      throw new ReplicaUnreachable('the replica took nothing over', first.cause);
+    }
     if (first.kind === 'unclear' && isSilence(first.cause)) throw lost(first.cause);
     // The same envelope again: where it was taken after all, it is not taken twice.
     const second = await this.#attempt(dispatcher, envelope, { body: sent.body, signal });
@@ -119,7 +130,8 @@ export class ReplicaClient {
     if (statusCode !== 200) {
       await body.dump({ limit: MAX_REFUSAL_BYTES }).catch(() => {});
       if (statusCode === NO_ROOM_STATUS) throw new GatewayError('no-capacity', { reason: 'buffers_full' });
-      return { kind: 'refused', cause: new Error(`the replica answered ${statusCode}`) };
+      const cause = new Error(`the replica answered ${statusCode}`);
+      return { kind: 'refused', cause, isThere: statusCode === NOT_TAKEN_STATUS };
     }
     const { budget, keys, maxFrameBytes } = this.#options;
     const lines = readLines(body, { maxLineBytes: maxFrameBytes(), hold: budget.open() });
@@ -134,7 +146,8 @@ export class ReplicaClient {
       return { kind: 'unclear', cause };
     }
     await lines.return();
-    return { kind: 'refused', cause: new Error('whoever answered does not know the secret') };
+    const cause = new Error('whoever answered does not know the secret');
+    return { kind: 'refused', cause, isThere: false };
   }
 
   async *#frames(lines: AsyncGenerator<string, void>, signal: AbortSignal): AsyncGenerator<ReplyFrame, void> {
@@ -159,7 +172,7 @@ type Attempt =
   /** Not one byte of it has left. */
   | { readonly kind: 'unsent'; readonly cause: unknown }
   /** It was there, and was not taken: not the first time, at any rate. */
-  | { readonly kind: 'refused'; readonly cause: unknown }
+  | { readonly kind: 'refused'; readonly cause: Error; readonly isThere: boolean }
   | { readonly kind: 'unclear'; readonly cause: unknown };
 
 const LINE_END = Buffer.from('\n');

@@ -15,6 +15,7 @@ import {
   type ForwardedExchange,
   type LiveReplica,
   type ReplicaEvent,
+  ReplicaRefusal,
   type Replicas,
   ReplicaUnreachable,
   type ReplyFrame,
@@ -118,7 +119,8 @@ export class ReplicaNetwork implements Replicas {
       return this.#counted(frames, signal);
     } catch (thrown) {
       metrics.onForwarded('out', outcomeOf(thrown, signal));
-      if (thrown instanceof ReplicaUnreachable) this.#failed(home.id, thrown);
+      const isGone = thrown instanceof ReplicaUnreachable && !(thrown instanceof ReplicaRefusal);
+      if (isGone) this.#failed(home.id, thrown);
       throw thrown;
     }
   }

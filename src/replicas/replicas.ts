@@ -26,7 +26,8 @@ export interface Replicas {
    *
    * @returns the frames of its answer, in order; leaving the iteration, or aborting, cancels over there. The iteration
    * throws GatewayError server-unavailable (reason `replica_lost`) where the answer breaks off
-   * @throws ReplicaUnreachable where it is certain that nothing was done over there, so that something else may be
+   * @throws ReplicaUnreachable where it is certain that nothing was done over there, so that something else may be;
+   * ReplicaRefusal where the replica is there all the same
    * @throws GatewayError server-unavailable (reason `replica_lost`) where that is not certain; no-capacity
    */
   forward(to: string, sent: ForwardedExchange, signal: AbortSignal): Promise<AsyncIterable<ReplyFrame>>;
@@ -129,5 +130,13 @@ export class ReplicaUnreachable extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
     this.name = 'ReplicaUnreachable';
+  }
+}
+
+/** The same, and the replica is there all the same: what lives on it does, and only this message was not for it. */
+export class ReplicaRefusal extends ReplicaUnreachable {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ReplicaRefusal';
   }
 }

@@ -236,8 +236,26 @@ test('whoever has not signed is told nothing, and what is not signed is not read
     headers: { 'portico-signature': 'x' },
     body: 'x'.repeat(MAX_ENVELOPE_BYTES + 1),
   });
-  assert.equal(long.status, 403);
+  assert.equal(long.status, 422);
   assert.deepEqual(wire.refused, ['request', 'size']);
+});
+
+test('what is not signed takes none of the room that clients have', async (t) => {
+  const budget = new BufferBudget(64 * 1024 * 1024);
+  const wire = await openWire(t, { server: { budget }, handle: async ({ reply }) => reply.accept() });
+  const { port } = new URL(wire.url);
+  const head = `POST /exchange HTTP/1.1\r\nHost: x\r\nPortico-Signature: x\r\nContent-Length: ${MAX_ENVELOPE_BYTES}\r\n\r\n`;
+  // The line never ends.
+  const bytes = Buffer.concat([Buffer.from(head), Buffer.alloc(MAX_ENVELOPE_BYTES - 1, 'x')]);
+  const sockets = Array.from({ length: 60 }, () => connect(Number(port), '127.0.0.1'));
+  for (const socket of sockets) socket.on('error', () => {}).write(bytes);
+  await eventually('more are there than are held', () => wire.refused.includes('capacity'));
+  await eventually('what is held is bounded', () => budget.usedBytes > MAX_ENVELOPE_BYTES);
+  assert.ok(budget.usedBytes <= 16 * MAX_ENVELOPE_BYTES, `${budget.usedBytes} bytes are held`);
+  for (const socket of sockets) socket.destroy();
+  await eventually('it is all given back', () => budget.usedBytes === 0);
+  const frames = await framesOf(await wire.client.forward(wire.home, sentExchange(), NEVER));
+  assert.deepEqual(frames[0], { accept: 202 });
 });
 
 test('a message that is not the one that was signed is not taken', async (t) => {
@@ -256,14 +274,14 @@ test('a message that is not the one that was signed is not taken', async (t) => 
   assert.equal(await send(sent, Buffer.from('{}')), 403);
   assert.equal(await send(sent, Buffer.alloc(0)), 403);
   const large = sentExchange({ body: Buffer.alloc(1024 * 1024 + 1, ' ') });
-  assert.equal(await send(large, large.body), 403);
+  assert.equal(await send(large, large.body), 422, 'it is there for all that is smaller');
   const sealed = sealEnvelope(sent, route);
   assert.equal(await send(sent, sent.body, sealed), 200);
   assert.equal(await send(sent, sent.body, sealed), 403, 'the second time');
   const elsewhere = sealEnvelope(sent, { ...route, to: 'home-2' });
   assert.equal(await send(sent, sent.body, elsewhere), 403);
   const old = sealEnvelope(sent, { ...route, now: Date.now() - 60_000 });
-  assert.equal(await send(sent, sent.body, old), 403);
+  assert.equal(await send(sent, sent.body, old), 422);
   assert.deepEqual(wire.refused, ['digest', 'digest', 'size', 'replayed', 'addressee', 'time']);
 });
 

@@ -8,7 +8,7 @@ import { GatewayError } from '../../src/errors.ts';
 import { answerProof } from '../../src/replicas/envelope.ts';
 import { ReplicaClient } from '../../src/replicas/replica-client.ts';
 import { replicaKeys } from '../../src/replicas/replica-keys.ts';
-import { ReplicaUnreachable } from '../../src/replicas/replicas.ts';
+import { ReplicaRefusal, ReplicaUnreachable } from '../../src/replicas/replicas.ts';
 import { BufferBudget } from '../../src/state/buffer-budget.ts';
 import { freePort } from '../support/free-port.ts';
 import { EDGE, framesOf, HOME, SECRET, sentExchange } from '../support/replica-wire.ts';
@@ -22,6 +22,7 @@ type Answer = (response: ServerResponse, proof: string) => void;
 
 const cut: Answer = (response) => response.socket?.destroy();
 const refuse: Answer = (response) => response.writeHead(403).end('{}');
+const takeNotThis: Answer = (response) => response.writeHead(422).end('{}');
 const silent: Answer = () => {};
 const say =
   (lines: string): Answer =>
@@ -71,7 +72,8 @@ const isLost = (thrown: unknown) =>
   thrown instanceof GatewayError &&
   thrown.code === 'server-unavailable' &&
   thrown.details.reason === 'replica_lost';
-const isUnreachable = (thrown: unknown) => thrown instanceof ReplicaUnreachable;
+const isUnreachable = (thrown: unknown) =>
+  thrown instanceof ReplicaUnreachable && !(thrown instanceof ReplicaRefusal);
 
 const CASES: readonly {
   readonly name: string;
@@ -89,6 +91,12 @@ const CASES: readonly {
     asked: 2,
   },
   { name: 'took it before the connection broke', answers: [cut, refuse], outcome: 'lost', asked: 2 },
+  {
+    name: 'took it, and not again, before the connection broke',
+    answers: [cut, takeNotThis],
+    outcome: 'lost',
+    asked: 2,
+  },
   { name: 'breaks every connection', answers: [cut], outcome: 'lost', asked: 2 },
   { name: 'takes nothing', answers: [refuse], outcome: 'unreachable', asked: 1 },
   {
@@ -154,6 +162,13 @@ test('a home without room is there all the same', async (t) => {
   const { client, home, nonces } = await oddHome(t, [(response) => response.writeHead(429).end('{}')]);
   await assert.rejects(client.forward(home, sentExchange(), NEVER), { code: 'no-capacity' });
   assert.equal(nonces.length, 1);
+});
+
+test('F01 a home that cannot take a message is there all the same', async (t) => {
+  const { client, home, nonces } = await oddHome(t, [takeNotThis, well]);
+  await assert.rejects(client.forward(home, sentExchange(), NEVER), ReplicaRefusal);
+  assert.equal(nonces.length, 1);
+  assert.deepEqual((await framesOf(await client.forward(home, sentExchange(), NEVER)))[0], { accept: 202 });
 });
 
 test('F01 where nobody listens nothing was done', async (t) => {

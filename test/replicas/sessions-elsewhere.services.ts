@@ -67,6 +67,20 @@ test('big numbers and unknown fields survive the hop, and so does the id', async
   assert.match(said, /"big":12345678901234567890,"deep":\[1\.50\]/);
 });
 
+test('F01: a message that is too large for its home is refused, and the session lives on', async (t) => {
+  // As while a new config goes round.
+  const seat: Options['seat'] = (config, index) =>
+    index === 0 ? { ...config, bodyLimitBytes: 2_000 } : config;
+  const { a, b } = await stdio(t, { seat });
+  await using session = await openSession(a);
+  await using other = through(b, session);
+  await session.tool('echo', { text: 'has a process' });
+  const { error } = await other.ask('tools/call', { name: 'echo', arguments: { text: 'x'.repeat(4_000) } });
+  assert.equal(error?.code, 5020);
+  assert.equal(await other.tool('echo', { text: 'over there' }), 'over there');
+  assert.equal(await session.tool('echo', { text: 'here' }), 'here');
+});
+
 for (const [wire, start] of [
   ['stdio', stdio],
   ['http', http],
