@@ -115,7 +115,9 @@ class Reader implements ReferencedFiles {
       path: [...path, 'command'],
       on: 'value',
       message,
-      hint: 'Install it, or give its full path.',
+      hint: /\s/.test(command.trim())
+        ? 'There is no shell: command is the program alone, and what follows it goes into args.'
+        : 'Install it, or give its full path.',
     });
   }
 

@@ -89,7 +89,10 @@ test('each problem is told with what to do about it, and no secret is', async (t
   );
   assert.match(text, /redis +redis:\/\/127\.0\.0\.1:\d+ +FAILED .*\n +Check gateway\.redis\.url/);
   assert.match(text, /absent +FAILED .*\n +Install the program, or give its full path in command\./);
-  assert.match(text, /dies +FAILED .*\n +Run its command by hand/);
+  assert.match(
+    text,
+    /dies +FAILED .*\n +Run its command by hand, .* NODE_EXTRA_CA_CERTS .* goes into its env\./,
+  );
   assert.match(text, /nowhere +FAILED .*\n +Check its url/);
   assert.match(text, /fine +ok /);
   assert.ok(!text.includes('hunter2'), text);

@@ -320,6 +320,11 @@ gateway:
   assert.match(problemTexts(await loadText(t, open)).join(), /^2:27 gateway\.admin\.host: off loopback/);
   const idle = await loadText(t, 'mcpServers: { a: { url: "http://x", disabled: true } }');
   assert.match(problemTexts(idle).join(), /no server is enabled/);
+  const line = await loadText(t, 'mcpServers: { a: { command: "node server.js" } }');
+  assert.match(
+    problemTexts(line).join(),
+    /^1:29 mcpServers\.a\.command: .* what follows it goes into args\.$/,
+  );
 });
 
 test('a config that is not there, or is a folder, is one clear problem', async (t) => {

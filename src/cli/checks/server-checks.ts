@@ -31,7 +31,7 @@ function unreachable(server: Server, thrown: unknown, lastWords: LastWords): Fin
   const advice =
     ADVICE[reason] ??
     (server.config.type === 'stdio'
-      ? 'Run its command by hand, in its cwd, and look at what it prints.'
+      ? `Run its command by hand, in its cwd, and look at what it prints. ${FEW_VARIABLES}`
       : 'Check its url, and that it can be reached from here.');
   const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
   const finding = failed(cause, advice, 'its tls.ca, or gateway.outbound.ca');
@@ -43,12 +43,18 @@ function adviceKey({ code, details }: GatewayError): string {
   return code === 'credential-refused' ? code : (details.reason ?? code);
 }
 
+/** By hand all works where a shell has what the child lacks: npx behind a proxy then waits without a word. */
+const FEW_VARIABLES =
+  'Of your environment it sees PATH, HOME and the like alone: what else it needs, such as NODE_EXTRA_CA_CERTS or ' +
+  'HTTPS_PROXY, goes into its env.';
+const SLOW_START = `Raise its startTimeout if it needs longer; package runners do the first time. ${FEW_VARIABLES}`;
+
 const ADVICE: Readonly<Record<string, string>> = {
   'command-missing': 'Install the program, or give its full path in command.',
   'command-not-permitted': 'Make the program executable for the user that Portico runs as.',
   'cwd-unusable': 'Correct its cwd.',
-  'start-timeout': 'Raise its startTimeout if it needs longer; package runners do the first time.',
-  start: 'Raise its startTimeout if it needs longer; package runners do the first time.',
+  'start-timeout': SLOW_START,
+  start: SLOW_START,
   'connection-lost':
     'It closes the connection: check its url, and whether it wants a certificate of its client (tls.cert, tls.key).',
   'credential-refused': 'Check what signs Portico in to it: auth (docs/credentials.md), headers, tls.cert.',
