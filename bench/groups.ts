@@ -148,7 +148,7 @@ async function stdioCalls(stage: Stage): Promise<Group> {
     }),
   );
   for (const [name, target] of await startPeerPrograms(stage)) {
-    contestants.push(await contestantOf(stage, { name, target, call: LEGACY, sessions: 16 }));
+    contestants.push(await contestantOf(stage, { name, target, call: LEGACY }));
   }
   return {
     title: 'HTTP to one stdio server, 2025-11-25 (portico-stdio: 2026-07-28)',

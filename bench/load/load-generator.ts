@@ -10,6 +10,9 @@ process.on('message', (job: LoadJob) => {
   void new Load(job).run().then((outcome) => process.send?.(outcome));
 });
 
+/** For answers that are still due when a job's time is up. */
+const PATIENCE_MS = 10_000;
+
 class Load {
   readonly #job: LoadJob;
   readonly #latencies: number[] = [];
@@ -17,7 +20,6 @@ class Load {
   readonly #waiting: number[] = [];
   readonly #idle: Connection[] = [];
   #open = 0;
-  #nextRequest = 0;
   #failed = 0;
   #firstFailure: string | undefined;
   #over = false;
@@ -31,7 +33,7 @@ class Load {
 
   async run(): Promise<LoadOutcome> {
     const { concurrency, port, forMs, perSecond } = this.#job;
-    const connections = Array.from({ length: concurrency }, () => new Connection(port, this));
+    const connections = Array.from({ length: concurrency }, (_, place) => new Connection(port, place, this));
     await Promise.all(connections.map((connection) => connection.opened));
     this.#open = concurrency;
     const startedAt = performance.now();
@@ -40,13 +42,19 @@ class Load {
       this.#idle.push(...connections);
       this.#pace(perSecond, startedAt);
     }
+    const unheard = setTimeout(() => this.failed(`no answer in ${PATIENCE_MS} ms`), PATIENCE_MS + forMs);
     await Promise.all([new Promise((resolve) => setTimeout(resolve, forMs)), this.#heard.promise]);
+    clearTimeout(unheard);
     this.#over = true;
     // Counted is what was answered in time; what is still open is awaited, so that nothing is left for the next job.
     const answered = this.#latencies.length;
     const elapsedMs = performance.now() - startedAt;
     for (const connection of this.#idle) connection.end();
+    const late = setTimeout(() => {
+      for (const connection of connections) connection.giveUp();
+    }, PATIENCE_MS);
     await this.#ended.promise;
+    clearTimeout(late);
     return {
       answered,
       finished: this.#latencies.length,
@@ -62,7 +70,7 @@ class Load {
     const due = this.#job.perSecond === undefined ? performance.now() : this.#waiting.shift();
     if (this.#over) connection.end();
     else if (due === undefined) this.#idle.push(connection);
-    else connection.send(this.#take(), due);
+    else connection.send(this.#take(connection), due);
   }
 
   answered(latencyMs: number, reader: AnswerReader, { id }: LoadRequest): void {
@@ -100,27 +108,31 @@ class Load {
       for (; sent < ((now - startedAt) / 1000) * perSecond; sent += 1) {
         const connection = this.#idle.pop();
         if (connection === undefined) this.#waiting.push(now);
-        else connection.send(this.#take(), now);
+        else connection.send(this.#take(connection), now);
       }
     }, 1);
   }
 
-  #take(): LoadRequest {
-    const { requests } = this.#job;
-    this.#nextRequest = (this.#nextRequest + 1) % requests.length;
-    return requests[this.#nextRequest] as LoadRequest;
+  /** Each connection has its own share of the requests: in one session two at a time would have one id. */
+  #take(connection: Connection): LoadRequest {
+    const { requests, concurrency } = this.#job;
+    const request = requests[connection.nextRequest % requests.length];
+    connection.nextRequest += concurrency;
+    return request as LoadRequest;
   }
 }
 
 class Connection {
   readonly opened: Promise<void>;
+  nextRequest: number;
   readonly #load: Load;
   readonly #socket: Socket;
   readonly #reader = new AnswerReader();
   #asked: LoadRequest | undefined;
   #askedAt = 0;
 
-  constructor(port: number, load: Load) {
+  constructor(port: number, place: number, load: Load) {
+    this.nextRequest = place;
     this.#load = load;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.opened = promise;
@@ -146,6 +158,10 @@ class Connection {
 
   end(): void {
     this.#socket.end();
+  }
+
+  giveUp(): void {
+    this.#socket.destroy();
   }
 
   #read(chunk: Buffer): void {

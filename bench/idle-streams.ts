@@ -1,0 +1,83 @@
+// `npm run bench:streams`: what idle event streams weigh and cost. Clients of 2026-07-28 each keep a subscription open;
+// memory is read from the process's own metrics and from /proc, once garbage has had time to go. Argument: how many.
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { cpuUsOf, rssMbOf } from './machine.ts';
+import { Stage } from './stage.ts';
+
+const STREAMS = Number(process.argv[2] ?? 5_000);
+const WATCHED_MS = 45_000;
+const AT_A_TIME = 100;
+
+await using stage = await Stage.open({ quick: true, peers: [], forMs: 1_000 });
+const server = await stage.server('legacy');
+const target = await stage.portico({
+  servers: { raw: { url: `http://127.0.0.1:${server.port}${server.path}` } },
+});
+await open(0);
+await delay(3_000);
+const before = await memory();
+const sockets: Socket[] = [];
+while (sockets.length < STREAMS) {
+  const first = sockets.length;
+  sockets.push(...(await Promise.all(Array.from({ length: AT_A_TIME }, (_, place) => open(first + place)))));
+}
+await delay(WATCHED_MS / 3);
+// Pauses are told since the last look: opening is not what is watched.
+await memory();
+const cpuBefore = cpuUsOf(target.pids());
+const watchedFrom = performance.now();
+await delay(WATCHED_MS);
+const busy = (cpuUsOf(target.pids()) - cpuBefore) / 1_000 / (performance.now() - watchedFrom);
+const after = await memory();
+process.stdout.write(`${STREAMS} idle event streams
+heap  ${(((after.heapMb - before.heapMb) * 1_024) / STREAMS).toFixed(1)} kB each
+RSS   ${(((after.rssMb - before.rssMb) * 1_024) / STREAMS).toFixed(1)} kB each
+CPU   ${(busy * 100).toFixed(2)} % of a core for keep-alives and whatever else an idle process does
+pause ${(after.longestPauseMs).toFixed(1)} ms, the longest of the event loop since the last look
+`);
+for (const socket of sockets) socket.destroy();
+
+/** Opens a subscription and resolves once it is acknowledged. */
+async function open(index: number): Promise<Socket> {
+  const token = target.tokens[index % target.tokens.length];
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const params = { notifications: { toolsListChanged: true }, _meta };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: index + 1, method: 'subscriptions/listen', params });
+  const head = [
+    'POST /mcp HTTP/1.1',
+    `Host: 127.0.0.1:${target.port}`,
+    'Content-Type: application/json',
+    'Accept: application/json, text/event-stream',
+    'MCP-Protocol-Version: 2026-07-28',
+    'Mcp-Method: subscriptions/listen',
+    `Authorization: Bearer ${token}`,
+    `Content-Length: ${body.length}`,
+  ].join('\r\n');
+  const socket = connect(target.port, '127.0.0.1');
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  let text = '';
+  socket.on('error', reject);
+  socket.on('data', (chunk) => {
+    if (text.length > 2_000) return;
+    text += chunk.toString('latin1');
+    if (!text.startsWith('HTTP/1.1 200')) reject(new Error(text));
+    else if (text.includes('acknowledged')) resolve(socket);
+  });
+  socket.write(`${head}\r\n\r\n${body}`);
+  return promise;
+}
+
+async function memory(): Promise<{ heapMb: number; rssMb: number; longestPauseMs: number }> {
+  const url = `http://127.0.0.1:${target.adminPort}/metrics`;
+  const text = await (await fetch(url)).text();
+  const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+  return {
+    heapMb: value('nodejs_heap_size_used_bytes') / 1_024 / 1_024,
+    rssMb: rssMbOf(target.pids()),
+    longestPauseMs: value('nodejs_eventloop_lag_max_seconds') * 1_000,
+  };
+}
