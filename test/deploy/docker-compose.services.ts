@@ -120,7 +120,7 @@ describe('docker compose up', () => {
 
   test('the admin token of this installation opens /status, no other does', async () => {
     const said = await stack.typed(
-      'curl -H "Authorization: Bearer $(docker compose exec portico-1 cat /run/portico/admin-token)" http://127.0.0.1:9092/status',
+      'curl -H "Authorization: Bearer $(docker compose exec portico-2 cat /run/portico/admin-token)" http://127.0.0.1:9092/status',
     );
     assert.ok('everything' in (JSON.parse(said) as { servers: object }).servers);
     const headers = { authorization: `Bearer ${'0'.repeat(64)}` };

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
 import { openWorkshop, type Running, type Workshop } from './workshop.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -29,7 +30,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, readonly [file: string, words: stri
   ),
   ...Object.fromEntries(
     [
-      'curl -H "Authorization: Bearer $(docker compose exec portico-1 cat /run/portico/admin-token)" http://127.0.0.1:9092/status',
+      'curl -H "Authorization: Bearer $(docker compose exec portico-2 cat /run/portico/admin-token)" http://127.0.0.1:9092/status',
       'npm run smoke -- http://127.0.0.1:8080/mcp --admin http://127.0.0.1:9091 --admin http://127.0.0.1:9092',
     ].map((command) => [command, ['test/deploy/docker-compose.services.ts', command]] as const),
   ),
@@ -48,6 +49,13 @@ const RUN_ELSEWHERE: Readonly<Record<string, readonly [file: string, words: stri
     "['test', 'rules'",
   ],
 };
+
+const REPLICA_SECRET = 'export PORTICO_REPLICA_SECRET="$(openssl rand -base64 32)"';
+
+const SERVERS = `
+mcpServers:
+  everything: { command: node, args: [node_modules/@modelcontextprotocol/server-everything/dist/index.js, stdio] }
+`;
 
 type Run = (workshop: Workshop) => Promise<void>;
 
@@ -132,7 +140,33 @@ const RUN_HERE: Readonly<Record<string, Run>> = {
       await using gateway = await serving(workshop, line);
       assert.match(gateway.output(), /Portico listens on/);
     },
+  'export PORTICO_REPLICA_SECRET="$(openssl rand -base64 32)"': async (workshop) => {
+    const { output } = await workshop.run(`${REPLICA_SECRET}; printf %s "$PORTICO_REPLICA_SECRET"`);
+    assert.equal(output.length, 44);
+    await workshop.write('replicas.yaml', SERVERS + blockOf('docs/replicas.md', 'yaml', 'ADMIN_PORT'));
+  },
+  'PORT=8081 ADMIN_PORT=9081 REPLICA_PORT=9181 npm start -- --config portico.yaml': async (workshop) => {
+    const secret = (await workshop.run('openssl rand -base64 32')).output.trim();
+    const line = (n: number) =>
+      `export PORTICO_REPLICA_SECRET=${secret}; PORT=808${n} ADMIN_PORT=908${n} REPLICA_PORT=918${n} npm start -- --config replicas.yaml`;
+    await using _redis = await workshop.start(
+      "redis-server --port 6379 --bind 127.0.0.1 --save ''",
+      /Ready to accept/,
+    );
+    await using _one = await serving(workshop, line(1));
+    await using _two = await serving(workshop, line(2));
+    await eventually('they know each other', async () => {
+      const { output } = await workshop.run('curl --silent http://127.0.0.1:9081/status');
+      return (JSON.parse(output) as { replicas: unknown[] }).replicas.length === 2;
+    });
+  },
 };
+
+/** Those that other runs of this file cover. */
+const ALIKE: readonly string[] = [
+  // In another terminal, with the one before it.
+  'PORT=8082 ADMIN_PORT=9082 REPLICA_PORT=9182 npm start -- --config portico.yaml',
+];
 
 describe('the commands of the documents', () => {
   let workshop: Workshop;
@@ -143,7 +177,7 @@ describe('the commands of the documents', () => {
 
   test('each is run by a test', () => {
     const told = DOCUMENTS.flatMap(commandsOf);
-    const known = [...Object.keys(RUN_HERE), ...Object.keys(RUN_ELSEWHERE)];
+    const known = [...Object.keys(RUN_HERE), ...ALIKE, ...Object.keys(RUN_ELSEWHERE)];
     assert.deepEqual(
       told.filter((command) => !known.includes(command)),
       [],
@@ -184,7 +218,8 @@ function commandsOf(document: string): string[] {
   );
 }
 
-function blockOf(document: string, language: string): string {
+function blockOf(document: string, language: string, has = ''): string {
   const text = readFileSync(join(ROOT, document), 'utf8');
-  return new RegExp(`\`\`\`${language}\\n(?<code>.*?)\`\`\``, 's').exec(text)?.groups?.code ?? '';
+  const blocks = [...text.matchAll(new RegExp(`\`\`\`${language}\\n(?<code>.*?)\`\`\``, 'gs'))];
+  return blocks.map(({ groups }) => groups?.code ?? '').find((code) => code.includes(has)) ?? '';
 }

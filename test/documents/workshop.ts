@@ -25,6 +25,8 @@ export interface Running extends AsyncDisposable {
   output(): string;
 }
 
+/** Those that the documents speak of. */
+const TOLD_PORTS = ['8080', '9090', '8081', '9081', '9181', '8082', '9082', '9182', '6379'];
 const COPIED = [
   'package.json',
   'package-lock.json',
@@ -75,9 +77,9 @@ const CLAIMS = {
 
 export async function openWorkshop(root: string): Promise<Workshop> {
   const folder = await mkdtemp(join(tmpdir(), 'portico-workshop-'));
-  const [port, adminPort] = [await freePort(), await freePort()];
-  const withPorts = (text: string) =>
-    text.replaceAll(/\b8080\b/g, String(port)).replaceAll(/\b9090\b/g, String(adminPort));
+  const ports = new Map<string, string>();
+  for (const told of TOLD_PORTS) ports.set(told, String(await freePort()));
+  const withPorts = (text: string) => text.replaceAll(/\b\d{4}\b/g, (number) => ports.get(number) ?? number);
   const write = async (path: string, text: string) => {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), withPorts(text));
