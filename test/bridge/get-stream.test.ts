@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import type { FaultyHttpServer } from '../support/faulty-http-server.ts';
 import { legacyHttpBehind, sessionLimits } from '../support/legacy-http.ts';
 import { openSession, type RawSession, type SessionOptions } from '../support/raw-session.ts';
+import { LIST_LINKS } from '../support/replicas-wanted.ts';
 import { startGateway } from '../support/start-gateway.ts';
 
 const SAID = { method: 'notifications/message' };
@@ -21,7 +22,7 @@ async function sessionWithLink(
   const session = await openSession(gateway.url, rest);
   t.after(() => session[Symbol.asyncDispose]());
   await session.tool('echo', { text: 'opens the link' });
-  await server.until(() => server.listening === 2);
+  await server.until(() => server.listening === LIST_LINKS + 1);
   return { session, server };
 }
 
@@ -141,7 +142,7 @@ test('F24: each session hears from its own link, once', async (t) => {
       return session.listen();
     }),
   );
-  await server.until(() => server.listening === 3);
+  await server.until(() => server.listening === LIST_LINKS + 2);
   server.announce({ method: 'notifications/resources/updated', params: { uri: 'test://one' } });
   say(server, 'the end');
   for (const stream of streams) {
@@ -155,7 +156,7 @@ test('F24: a session without a link of its own yet hears list changes from the s
   const { gateway, server } = await legacyHttpBehind(t);
   await using session = await openSession(gateway.url);
   const stream = await session.listen();
-  await server.until(() => server.listening === 1);
+  await server.until(() => server.listening === LIST_LINKS);
   say(server, 'nobody knows whose line this is');
   server.announce({ method: 'notifications/prompts/list_changed' });
   assert.equal((await stream.message())?.method, 'notifications/prompts/list_changed');
@@ -183,7 +184,7 @@ test('F24: a subscription belongs to the session that made it', async (t) => {
   assert.equal(subscribed.length, 1);
   assert.equal(subscribed[0]?.message?.params?.uri, 'test://one');
   const stream = await session.listen();
-  await server.until(() => server.listening === 2);
+  await server.until(() => server.listening === LIST_LINKS + 1);
   server.announce({ method: 'notifications/resources/updated', params: { uri: 'test://one' } });
   assert.deepEqual((await stream.message())?.params, { uri: 'test://one' });
   stream.abort();

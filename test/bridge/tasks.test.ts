@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { legacyHttpBehind } from '../support/legacy-http.ts';
 import type { Members, Message } from '../support/raw-client.ts';
 import { openSession } from '../support/raw-session.ts';
+import { LIST_LINKS } from '../support/replicas-wanted.ts';
 
 const RELATED = 'io.modelcontextprotocol/related-task';
 const CAPABILITIES = { tools: {}, tasks: { list: {}, requests: { tools: { call: {} } } } };
@@ -15,7 +16,7 @@ test('a task has one id in its result, in status notifications and in questions,
   await using session = await openSession(gateway.url, { capabilities: { elicitation: {} } });
   const stream = await session.listen();
   await session.tool('echo', { text: 'a link' });
-  await server.until(() => server.listening === 3);
+  await server.until(() => server.listening === LIST_LINKS + 2);
   server.announce({ method: 'notifications/tasks/status', params: { taskId: 'inner-1', status: 'working' } });
   const taskId = (await stream.message())?.params?.taskId;
   assert.equal(typeof taskId, 'string');
@@ -43,7 +44,7 @@ test('what a task asks goes out where its result is waited for, whatever else is
   const { gateway, server } = await legacyHttpBehind(t, { persona: { capabilities: CAPABILITIES } });
   await using session = await openSession(gateway.url, { capabilities: { elicitation: {} } });
   await session.tool('echo', { text: 'a link' });
-  await server.until(() => server.listening === 3);
+  await server.until(() => server.listening === LIST_LINKS + 2);
   const other = session.start('tools/call', { name: 'never', arguments: {} }, { id: '"other"' });
   await server.request('tools/call:never');
   const params = { message: 'Go on?', _meta: { [RELATED]: { taskId: 'inner-1' } } };

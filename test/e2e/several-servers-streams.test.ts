@@ -7,6 +7,7 @@ import { httpServerConfig } from '../support/http-server-config.ts';
 import { startLibrary } from '../support/library-server.ts';
 import type { Members, Message } from '../support/raw-client.ts';
 import { ModernClient, openSession, textOf } from '../support/raw-session.ts';
+import { LIST_LINKS } from '../support/replicas-wanted.ts';
 import { startSeveral } from '../support/several-servers.ts';
 import { startGateway } from '../support/start-gateway.ts';
 import { faultyConfig } from '../support/stdio-rig.ts';
@@ -118,7 +119,7 @@ for (const view of ['', '/a']) {
     await using session = await openSession(`${gateway.url}${view}`, client);
     await session.tool(view === '' ? 'a__echo' : 'echo');
     const stream = await session.listen();
-    await at('a').until(() => at('a').listening === 3);
+    await at('a').until(() => at('a').listening === LIST_LINKS + 2);
     const ask = (id: string) => at('a').announce({ id, method: 'elicitation/create', params: FORM });
     const answersTo = (id: string) =>
       at('a')
@@ -144,7 +145,7 @@ test('F24: a legacy client hears of the changes of all servers on its one stream
   await using session = await openSession(gateway.url);
   const stream = await session.listen();
   await session.ask('tools/list');
-  await at('a').until(() => at('a').listening === 1);
+  await at('a').until(() => at('a').listening === LIST_LINKS);
   for (const slug of ['a', 'b', 'a']) at(slug).announce({ method: 'notifications/tools/list_changed' });
   assert.deepEqual(await stream.message(), { jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
   at('b').announce({ method: 'notifications/prompts/list_changed' });

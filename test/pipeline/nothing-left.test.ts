@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { legacyHttpBehind, sessionLimits } from '../support/legacy-http.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { ModernClient, openSession, type RawSession } from '../support/raw-session.ts';
+import { LIST_LINKS } from '../support/replicas-wanted.ts';
 import { startGateway } from '../support/start-gateway.ts';
 
 const SESSIONS = 200;
@@ -13,7 +14,7 @@ test('F04: 200 abandoned sessions leave no session, no stream, no connection ups
   const { gateway, server } = await legacyHttpBehind(t, { gateway: sessionLimits({ idleTimeoutMs: 2_000 }) });
   await using watcher = new ModernClient(gateway.url);
   await watcher.tool('echo', { text: 'one link that stays' });
-  await server.until(() => server.listening === 2);
+  await server.until(() => server.listening === LIST_LINKS + 1);
   const sessions: RawSession[] = [];
   for (let begun = 0; begun < SESSIONS; begun += 20) {
     const some = await Promise.all(Array.from({ length: 20 }, () => openSession(gateway.url)));
@@ -24,9 +25,9 @@ test('F04: 200 abandoned sessions leave no session, no stream, no connection ups
   assert.ok(server.requests('initialize').length > SESSIONS, 'each had a session upstream');
   for (const session of sessions) await session[Symbol.asyncDispose]();
   while ((await gateway.status()).sessions > 0) await delay(50);
-  await server.until(() => server.sessions.size === 2 && server.listening === 2);
+  await server.until(() => server.sessions.size === LIST_LINKS + 1 && server.listening === LIST_LINKS + 1);
   const { servers } = await gateway.status();
-  assert.deepEqual([servers.faulty?.links, servers.faulty?.inFlight], [2, 0]);
+  assert.deepEqual([servers.faulty?.links, servers.faulty?.inFlight], [LIST_LINKS + 1, 0]);
 });
 
 test('F04: as many that are deleted leave as little', async (t) => {
@@ -36,9 +37,9 @@ test('F04: as many that are deleted leave as little', async (t) => {
     await Promise.all(some.map((session) => session.tool('echo', { text: 'x' })));
     await Promise.all(some.map((session) => session.delete()));
   }
-  await server.until(() => server.sessions.size === 1 && server.listening === 1);
+  await server.until(() => server.sessions.size === LIST_LINKS && server.listening === LIST_LINKS);
   const { sessions, servers } = await gateway.status();
-  assert.deepEqual([sessions, servers.faulty?.links], [0, 1]);
+  assert.deepEqual([sessions, servers.faulty?.links], [0, LIST_LINKS]);
 });
 
 test('F06: 100 requests without a session need one child', async () => {
@@ -52,6 +53,6 @@ test('F06: 100 requests without a session need one child', async () => {
     const answer = await legacy.send({ body: { jsonrpc: '2.0', id: round, method: 'tools/call', params } });
     assert.equal((await answer.whole()).response.id, round);
   }
-  assert.equal(gateway.children().length, 1);
-  assert.equal((await gateway.status()).servers.faulty?.starts, 1);
+  assert.equal(gateway.children().length, LIST_LINKS);
+  assert.equal((await gateway.status()).servers.faulty?.starts, LIST_LINKS);
 });

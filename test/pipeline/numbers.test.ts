@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { legacyHttpBehind } from '../support/legacy-http.ts';
 import { ModernClient, openSession, type RawSession } from '../support/raw-session.ts';
+import { LIST_LINKS } from '../support/replicas-wanted.ts';
 import { temporaryFolder } from '../support/server-rig.ts';
 import { startGateway } from '../support/start-gateway.ts';
 
@@ -115,7 +116,7 @@ test("a server's question has its own id again when it is answered, digit by dig
   const { gateway, server } = await legacyHttpBehind(t);
   await using session = await openSession(gateway.url);
   await session.tool('echo', { text: 'a link of its own' });
-  await server.until(() => server.listening === 2);
+  await server.until(() => server.listening === LIST_LINKS + 1);
   const [id] = VALUES;
   server.announce({ id: id as number, method: 'ping' });
   const answers = () => server.received.filter(({ body }) => body.includes(`"id":${TEXTS[0]},"result"`));

@@ -6,6 +6,7 @@ import { startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import { legacyHttpBehind } from '../support/legacy-http.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { ModernClient, openSession, requestText, textOf } from '../support/raw-session.ts';
+import { LIST_LINKS } from '../support/replicas-wanted.ts';
 import { type StartedGateway, type StartOptions, startGateway } from '../support/start-gateway.ts';
 
 async function started(t: TestContext, options: StartOptions): Promise<StartedGateway> {
@@ -105,7 +106,7 @@ describe('a server that dies', () => {
       }
       assert.ok(performance.now() - killedAt < 2_000);
       assert.equal(await client.tool('echo', { text: 'again' }), 'again');
-      assert.equal(gateway.children().length, 1);
+      assert.equal(gateway.children().length, LIST_LINKS);
     });
   }
 
@@ -221,7 +222,7 @@ test('F12, F14: twenty first calls of a server that greets slowly are served by 
   await using session = await openSession(gateway.url);
   const texts = Array.from({ length: 20 }, (_, index) => `${index}`);
   assert.deepEqual(await Promise.all(texts.map((text) => session.tool('echo', { text }))), texts);
-  assert.equal(server.requests('initialize').length, 2);
+  assert.equal(server.requests('initialize').length, LIST_LINKS + 1);
 });
 
 describe('an HTTP server that talks nonsense', () => {

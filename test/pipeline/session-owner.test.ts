@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import { RawClient, type RawRequest } from '../support/raw-client.ts';
 import { openSession, requestText } from '../support/raw-session.ts';
+import { LIST_LINKS } from '../support/replicas-wanted.ts';
 import { startGateway } from '../support/start-gateway.ts';
 import { ALICE, BOB, KEYS, TWO_CALLERS } from '../support/two-callers.ts';
 
@@ -51,7 +52,7 @@ test("F05: another's events cannot be resumed, with one's own session or with th
   await using alice = await openSession(gateway.url, ALICE);
   await alice.tool('echo', { text: 'opens the link of her own' });
   const stream = await alice.listen();
-  await server.until(() => server.listening >= 2);
+  await server.until(() => server.listening >= LIST_LINKS + 1);
   server.announce({ method: 'notifications/message', params: { level: 'info', data: 'for alice' } });
   const event = await stream.event();
   assert.ok(event?.id);

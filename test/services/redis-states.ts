@@ -24,6 +24,8 @@ export interface RedisState {
   readonly isHarmless?: true;
   /** It is back already, and perhaps before anybody has asked for it. */
   readonly isOver?: true;
+  /** It answers who reads, so that its illness is noticed by who writes. */
+  readonly isReadable?: true;
   /** When it is back, what was in it is gone. */
   readonly isEmptied?: true;
 }
@@ -88,7 +90,7 @@ export const REDIS_STATES: readonly RedisState[] = [
     },
   },
   {
-    name: 'READONLY',
+    ...{ name: 'READONLY', isReadable: true },
     break: ({ redis }) => redis.command('REPLICAOF', '127.0.0.1', '1'),
     mend: ({ redis }) => redis.command('REPLICAOF', 'NO', 'ONE'),
   },

@@ -17,6 +17,8 @@ export interface ReplicaProcessesOptions extends GatewayOptions {
 
 export interface ReplicaProcesses extends GatewayProcess {
   readonly balancer: RoundRobinProxy;
+  /** Ends one at once, as a crash would; the balancer finds out by itself. Resolves when it is gone. */
+  kill(index: number): Promise<void>;
   readonly replicas: readonly GatewayProcess[];
 }
 
@@ -65,9 +67,12 @@ export async function startReplicaProcesses({
   const url = new URL(first.url);
   url.port = String(balancer.port);
 
+  const killed = new Set<GatewayProcess>();
+
   async function end(): Promise<number> {
     try {
-      const codes = await Promise.all(replicas.map((replica) => replica.stop()));
+      const alive = replicas.filter((replica) => !killed.has(replica));
+      const codes = await Promise.all(alive.map((replica) => replica.stop()));
       return Math.max(...codes);
     } finally {
       await balancer.close();
@@ -90,6 +95,14 @@ export async function startReplicaProcesses({
     stop,
     log: () => replicas.map((replica) => replica.log()).join('\n'),
     balancer,
+    async kill(index) {
+      const replica = replicas[index];
+      if (replica === undefined) throw new Error(`there is no replica ${index}`);
+      killed.add(replica);
+      replica.signal('SIGKILL');
+      // It did not end well, and that is what was wanted.
+      await replica.stop().catch(() => {});
+    },
     replicas,
     async [Symbol.asyncDispose]() {
       await stop();

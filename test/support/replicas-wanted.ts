@@ -6,6 +6,9 @@ export function replicasWanted(): number {
   return Number(process.env.PORTICO_TEST_REPLICAS ?? 0);
 }
 
+/** Links that there are to a server whoever calls it: each replica has one of its own for the lists. */
+export const LIST_LINKS = Math.max(1, replicasWanted());
+
 /** The Redis of the whole run, with keys of their own for the replicas of one rig. */
 export function redisOfTheRun(): { readonly url: string; readonly keyPrefix: string } {
   const url = process.env.PORTICO_TEST_REDIS_URL;

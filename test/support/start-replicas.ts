@@ -24,7 +24,7 @@ export interface StartedReplicas extends StartedGateway {
 
 export async function startReplicas({
   count,
-  redis = { ...redisOfTheRun(), timeoutMs: 2_000 },
+  redis = { ...redisOfTheRun(), timeoutMs: 10_000 },
   seat = (config) => config,
   ...options
 }: ReplicasOptions): Promise<StartedReplicas> {
@@ -40,6 +40,13 @@ export async function startReplicas({
   const ports = running.members.map(({ url }) => Number(new URL(url).port));
   const balancer = await startRoundRobinProxy({ ports, port: options.gateway?.listen?.port ?? 0 });
   const admin = await startMergedAdmin(running.members.map(({ adminUrl }) => adminUrl));
+
+  await eventually('each replica knows all others', () => knowEachOther(running.members)).catch(
+    async (thrown: unknown) => {
+      await end();
+      throw thrown;
+    },
+  );
 
   async function end(): Promise<void> {
     try {
@@ -62,6 +69,18 @@ export async function startReplicas({
     balancer,
     replicas: running.members,
   };
+}
+
+/** Before that, what lives on one may be taken for what nobody has; true at once where Redis does not answer at all. */
+async function knowEachOther(members: readonly RunningGateway[]): Promise<boolean> {
+  const known = members
+    .filter(({ adminUrl }) => adminUrl !== '')
+    .map(async ({ adminUrl }) => {
+      const scrape = await (await fetch(`${adminUrl}/metrics`)).text();
+      const number = (name: string) => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(scrape)?.[1]);
+      return number('portico_store_available') === 0 || number('portico_replicas_live') === members.length;
+    });
+  return (await Promise.all(known)).every(Boolean);
 }
 
 /** Another replica of the same service. */

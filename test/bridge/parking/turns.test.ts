@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { askingServer, CAPABILITIES, received } from '../../support/asking-server.ts';
 import { ACCEPTED, asking, callAsking, FORM, inputRequiredOf } from '../../support/parked-client.ts';
 import { ModernClient, textOf } from '../../support/raw-session.ts';
+import { LIST_LINKS } from '../../support/replicas-wanted.ts';
 
 test('a question that the server takes back at once is never put', async (t) => {
   const { client } = await askingServer(t, 'stdio');
@@ -99,7 +100,7 @@ test("a question on the server's own stream belongs to the only call in flight",
   const asked = client.ask('tools/call', call);
   await server.request('tools/call:wait');
   // Also the link that lists come from hears it, and refuses it: nobody is asked there.
-  await server.until(() => server.listening === 2);
+  await server.until(() => server.listening === LIST_LINKS + 1);
   server.announce({ id: 'beside', method: 'elicitation/create', params: FORM });
   const required = inputRequiredOf(await asked);
   const { requestState } = required;
@@ -124,7 +125,7 @@ test('the first question there is refused, not guessed, while two calls are in f
   server.fault('tools/call:echo', { holdUntil: held });
   const both = ['one', 'two'].map((text) => client.tool('echo', { text }));
   const { headers } = await server.request('tools/call:echo', 2);
-  await server.until(() => server.listening >= 2);
+  await server.until(() => server.listening >= LIST_LINKS + 1);
   server.announce({ id: 'whose', method: 'elicitation/create', params: FORM });
   // The link that lists come from hears it too, in a session of its own.
   const { message } = await server.request(
