@@ -2,6 +2,7 @@
 // told to end.
 import { watchFiles } from '../config/watch-files.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
+import { flushLog } from '../telemetry/flush-log.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { type Output, problemLines } from './check.ts';
 import { loadWhole } from './load-whole.ts';
@@ -15,6 +16,9 @@ export interface ServeOptions {
   readonly stdout: Output;
   readonly stderr: Output;
 }
+
+/** All has ended by then but the log. */
+const LAST_LINES_WITHIN_MS = 2_000;
 
 /** Resolves to the exit code, once everything has ended. */
 export async function serve({ file, listen, env, stdout, stderr }: ServeOptions): Promise<number> {
@@ -41,6 +45,8 @@ export async function serve({ file, listen, env, stdout, stderr }: ServeOptions)
     files.close();
     await gateway.close();
     told.stop();
+    // A write to a pipe that nobody reads holds up the end of the process for ever, `process.exit` included (F13).
+    if (!(await flushLog(logger, LAST_LINES_WITHIN_MS))) process.kill(process.pid, 'SIGKILL');
   }
 
   function reload(): void {

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
@@ -16,7 +16,8 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** Of a pipe, on Linux; what there is more of the log waits in Portico. */
 const PIPE_BYTES = 64 * 1024;
 
-test('F13: calls are answered while a child floods its standard error and nobody reads the log', async (t) => {
+/** A gateway whose log goes into a pipe that is nearly full. */
+async function startUnread(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'portico-'));
   const [port, adminPort] = [await freePort(), await freePort()];
   const config = {
@@ -48,10 +49,20 @@ test('F13: calls are answered while a child floods its standard error and nobody
   const isUp = async () =>
     (await fetch(`http://127.0.0.1:${adminPort}/readyz`).catch(() => undefined))?.ok === true;
   await eventually('it is ready', isUp, 20_000);
-  await using client = new ModernClient(`http://127.0.0.1:${port}/mcp`);
+  return { gateway, exited, pipe, log, url: `http://127.0.0.1:${port}/mcp` };
+}
+
+/** Enough calls to a child that floods its standard error that the log outgrows its pipe. */
+async function callLoudly(url: string): Promise<void> {
+  await using client = new ModernClient(url);
   for (let call = 0; call < 60; call += 1) {
     assert.equal(await client.tool('echo', { text: `${call}` }), `${call}`);
   }
+}
+
+test('F13: calls are answered while a child floods its standard error and nobody reads the log', async (t) => {
+  const { gateway, exited, pipe, log, url } = await startUnread(t);
+  await callLoudly(url);
 
   gateway.kill('SIGTERM');
   const reader = spawn('cat', [log], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -65,4 +76,12 @@ test('F13: calls are answered while a child floods its standard error and nobody
   assert.deepEqual(await exited, [0, null]);
   await readToEnd;
   assert.ok(read > PIPE_BYTES, `${read} bytes: more than the pipe holds had waited`);
+});
+
+test('F13 F44: it ends when told to though nobody ever reads the log', async (t) => {
+  const { gateway, exited, pipe, url } = await startUnread(t);
+  t.after(() => pipe.close());
+  await callLoudly(url);
+  gateway.kill('SIGTERM');
+  assert.deepEqual(await exited, [null, 'SIGKILL']);
 });
