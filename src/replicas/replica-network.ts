@@ -48,6 +48,7 @@ export class ReplicaNetwork implements Replicas {
   readonly #since = Date.now();
   /** Those that could not be reached, until they can be. */
   readonly #unreachable = new Set<string>();
+  #isOpen = false;
   #leaving = false;
   #timer: NodeJS.Timeout | undefined;
   #announcing: Promise<void> | undefined;
@@ -61,7 +62,14 @@ export class ReplicaNetwork implements Replicas {
     this.#options = options;
     this.#known = new LiveReplicas({ id, url: config.url, since: this.#since });
     this.#list = new RedisReplicaList(redis.connection, COUNTS_FOR_MS);
-    this.#channel = new RedisChannel({ ...redis, name: CHANNEL, onMessage: (text) => this.#onMessage(text) });
+    this.#channel = new RedisChannel({
+      ...redis,
+      name: CHANNEL,
+      onMessage: (text) => this.#onMessage(text),
+      onListening: () => {
+        if (this.#isOpen && this.#closing === undefined) void this.#join();
+      },
+    });
   }
 
   get live(): readonly LiveReplica[] {
@@ -86,8 +94,14 @@ export class ReplicaNetwork implements Replicas {
   /** Once this one can be reached: the others may send from here on. Resolves when it has heard of them, if it can. */
   async open(): Promise<void> {
     await this.#channel.open();
+    this.#isOpen = true;
+    await this.#join();
+  }
+
+  /** Looks only once it listens: who comes before is seen, who comes after is heard. */
+  async #join(): Promise<void> {
     await this.#announce();
-    this.publish({ kind: 'replica-joined' });
+    if (!this.#leaving) this.publish({ kind: 'replica-joined' });
   }
 
   /** Nothing new is to live here; what does stays reachable until `close`. */

@@ -18,6 +18,9 @@ export interface OwnedSession {
 
 type Age = Pick<OwnedSession, 'createdAt'>;
 
+/** Its owner ends it on time; what Redis hears of its use may come this much late. */
+export const LATE_WORD_MS = 1_000;
+
 export class OwnedSessions {
   limits: SessionLimits;
   readonly #now: () => number;
@@ -58,10 +61,10 @@ export class OwnedSessions {
     return this.#now() - createdAt > this.limits.maxAgeMs;
   }
 
-  /** How much longer. A clock of another replica that goes ahead must not add to it. */
+  /** How much longer its record is kept. A clock of another replica that goes ahead must not add to it. */
   livesMs({ createdAt }: Age, unusedMs: number): number {
     const ageMs = Math.max(0, this.#now() - createdAt);
     const { idleTimeoutMs, maxAgeMs } = this.limits;
-    return Math.ceil(Math.min(idleTimeoutMs - unusedMs, maxAgeMs - ageMs));
+    return Math.ceil(Math.min(idleTimeoutMs - unusedMs + LATE_WORD_MS, maxAgeMs - ageMs));
   }
 }

@@ -10,6 +10,8 @@ export interface RedisChannelOptions extends Pick<RedisConnectionOptions, 'url' 
   /** What is said goes out on it. */
   readonly connection: RedisConnection;
   onMessage(text: string): void;
+  /** It listens, for the first time or again: what was said before may have been missed. */
+  onListening?(): void;
 }
 
 /** A connection that nobody says anything on may be gone without a word. */
@@ -21,12 +23,14 @@ export class RedisChannel {
   readonly #channel: string;
   readonly #connection: RedisConnection;
   readonly #opened = Promise.withResolvers<void>();
+  readonly #onListening: () => void;
   #pinger: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: RedisChannelOptions) {
     this.#channel = `${options.keyPrefix}${options.name}`;
     this.#connection = options.connection;
+    this.#onListening = () => options.onListening?.();
     this.#client = new (redisClient())(options.url, {
       ...redisClientOptions(options),
       autoResubscribe: false,
@@ -61,8 +65,12 @@ export class RedisChannel {
   }
 
   async #subscribe(): Promise<void> {
-    await this.#client.subscribe(this.#channel).catch(() => {});
+    const isListening = await this.#client.subscribe(this.#channel).then(
+      () => true,
+      () => false,
+    );
     this.#opened.resolve();
+    if (isListening) this.#onListening();
   }
 
   async #close(): Promise<void> {
