@@ -90,6 +90,7 @@ export class CarriedCall {
       params: request.params,
       generation: link.peer.era === 'legacy' ? bridge.hubs.of(link).generation : '',
       replica: bridge.parked.replica,
+      ofProcess: link.peer.era === 'modern' && link.transport.kind === 'stdio',
     });
     const params = this.sealing.openParams();
     this.context = {

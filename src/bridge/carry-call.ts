@@ -11,6 +11,7 @@ import { sessionLinkKey } from './choose-link.ts';
 import { carryFixedRoots } from './crossings/carry-fixed-roots.ts';
 import { carryWithRounds } from './crossings/input-rounds.ts';
 import { carryLegacyListen } from './listening/legacy-listen.ts';
+import { carryModernListen } from './listening/modern-listen.ts';
 import { carryParkable } from './parking/parkable-call.ts';
 import { carrySubscription } from './sessions/carry-subscription.ts';
 import { relayToSession } from './sessions/session-messages.ts';
@@ -37,9 +38,10 @@ export async function carryCall(call: CallToCarry, bridge: BridgeState): Promise
         }),
       );
     case 'modern to modern': {
+      if (isListen(request.method)) return carryModernListen(carried);
       const roots = isParkable(request.method) ? fixedRoots(server.config) : undefined;
       if (roots !== undefined) return carryFixedRoots(carried, roots);
-      return carried.respond(await carried.send(carried.params(), { longLived: isListen(request.method) }));
+      return carried.respond(await carried.send(carried.params()));
     }
     case 'legacy to modern':
       if (isSubscription(request.method)) return carrySubscription(carried);

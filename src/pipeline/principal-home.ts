@@ -2,7 +2,7 @@
 // the replica that alone knows what a client brings back.
 import { principalKey } from '../access/principal.ts';
 import { callsOwnProcess } from '../bridge/choose-link.ts';
-import { placeOfState } from '../bridge/state-place.ts';
+import { placeOfState, type StatePlace } from '../bridge/state-place.ts';
 import { GatewayError } from '../errors.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import type { Era } from '../protocol/era.ts';
@@ -20,11 +20,7 @@ export interface HomedRequest {
 }
 
 /** Another replica than this one, which a request should be answered on. */
-export interface RequestHome {
-  readonly to: string;
-  /** Nobody else can answer it. */
-  readonly alone: boolean;
-}
+export type RequestHome = StatePlace;
 
 /** The replica that a legacy client's session should live on, where its view has a process of the client's own. */
 export async function homeOfSession(
@@ -55,11 +51,8 @@ export async function homeOfRequest(
   const { replicas, bridge } = gateway;
   if (replicas === undefined || exchange.forwarded !== undefined) return undefined;
   const principal = principalKey(exchange.principal);
-  const place =
-    server.lastPeer?.era === 'modern'
-      ? undefined
-      : placeOfState(bridge, { request, principal, server: server.slug });
-  if (place !== undefined) return place === replicas.id ? undefined : { to: place, alone: true };
+  const place = placeOfState(bridge, { request, principal, server: server.slug }, server.lastPeer?.era);
+  if (place !== undefined) return place.to === replicas.id ? undefined : place;
   if (request.era === 'legacy') return undefined;
   const isOwn = await callsOwnProcess(server, { era: 'modern', request }, () => eraOf(server, exchange));
   const to = isOwn ? otherThanThis(gateway, JSON.stringify([server.slug, principal])) : undefined;

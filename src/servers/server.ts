@@ -137,6 +137,11 @@ export class Server {
     return this.#listeners.addToLinks(listener);
   }
 
+  /** Hears only what `announce` tells: for those whom the server itself tells the rest. */
+  onAnnounced(listener: SharedListener, person?: string): () => void {
+    return this.#listeners.addToAnnounced(listener, person);
+  }
+
   /** Tells those who listen to such messages of one that no link here has brought. */
   announce(message: ServerMessage, person?: string): void {
     this.#listeners.announce(message, person);

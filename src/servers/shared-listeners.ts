@@ -6,15 +6,29 @@ export type SharedListener = (message: ServerMessage) => void;
 /** `person` is whose the link is, where it is not everyone's. */
 export type LinkListener = (message: ServerMessage, link: ServerLink, person: string | undefined) => void;
 
+interface Listening {
+  readonly listener: SharedListener;
+  readonly person: string | undefined;
+}
+
 export class SharedListeners {
   readonly #ofLinks = new Set<{ readonly listener: LinkListener }>();
-  readonly #listening = new Set<{ readonly listener: SharedListener; readonly person: string | undefined }>();
+  readonly #listening = new Set<Listening>();
+  /** They hear the server itself by another way. */
+  readonly #toAnnounced = new Set<Listening>();
 
   /** @returns the way to stop */
   add(listener: SharedListener, person: string | undefined): () => void {
     const listening = { listener, person };
     this.#listening.add(listening);
     return () => this.#listening.delete(listening);
+  }
+
+  /** Hears only what no link of this process has said. */
+  addToAnnounced(listener: SharedListener, person: string | undefined): () => void {
+    const listening = { listener, person };
+    this.#toAnnounced.add(listening);
+    return () => this.#toAnnounced.delete(listening);
   }
 
   /** Hears all links, before anybody else does. */
@@ -26,18 +40,28 @@ export class SharedListeners {
 
   tell(message: ServerMessage, link: ServerLink, person: string | undefined): void {
     for (const { listener } of this.#ofLinks) listener(message, link, person);
-    this.announce(message, person);
+    tellEach(this.#listening, message, person);
   }
 
   /** What no link of this process has said. */
   announce(message: ServerMessage, person: string | undefined): void {
-    for (const { listener, person: of } of this.#listening) {
-      if (person === undefined || of === person) listener(message);
-    }
+    tellEach(this.#listening, message, person);
+    tellEach(this.#toAnnounced, message, person);
   }
 
   clear(): void {
     this.#ofLinks.clear();
     this.#listening.clear();
+    this.#toAnnounced.clear();
+  }
+}
+
+function tellEach(
+  listening: ReadonlySet<Listening>,
+  message: ServerMessage,
+  person: string | undefined,
+): void {
+  for (const { listener, person: of } of listening) {
+    if (person === undefined || of === person) listener(message);
   }
 }

@@ -7,6 +7,7 @@ import { SealedFields } from '../../src/bridge/seals/sealed-fields.ts';
 import { SealedState } from '../../src/bridge/seals/sealed-state.ts';
 import { placeOfState } from '../../src/bridge/state-place.ts';
 import type { ClientRequest } from '../../src/protocol/client-message.ts';
+import type { Era } from '../../src/protocol/era.ts';
 import type { JsonObject } from '../../src/protocol/json-text.ts';
 import { failure } from '../support/http-rig.ts';
 
@@ -23,9 +24,22 @@ function sealing(
   return new SealedFields({ state, ...ANN, method, params, generation, replica });
 }
 
-function placeOn(replica: string | undefined, method: string, params: JsonObject, whose = ANN) {
+function placeOf(replica: string | undefined, brought: Brought, era?: Era) {
+  const { method, params, whose = ANN } = brought;
   const bridge = { state, parked: { replica } } as unknown as BridgeState;
-  return placeOfState(bridge, { request: { era: 'modern', method, params } as ClientRequest, ...whose });
+  return placeOfState(bridge, { request: { era: 'modern', method, params } as ClientRequest, ...whose }, era);
+}
+
+function placeOn(replica: string | undefined, method: string, params: JsonObject, whose = ANN) {
+  const place = placeOf(replica, { method, params, whose });
+  assert.notEqual(place?.alone, false);
+  return place?.to;
+}
+
+interface Brought {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly whose?: typeof ANN;
 }
 
 test('a parked call has to go on where it waits', () => {
@@ -75,3 +89,36 @@ test('where there is one replica, nothing names it', () => {
   });
   assert.equal(placeOn(undefined, 'tools/list', { cursor } as JsonObject), undefined);
 });
+
+test('what a child process hands out is brought to its replica, and good elsewhere where that is gone', () => {
+  const call = { name: 'ask' };
+  const onOne = new SealedFields({ state, ...ANN, ...ofProcess('tools/call', call) });
+  const { requestState } = onOne.sealResult({ requestState: "the server's\nown" });
+  const retry = { ...call, requestState } as JsonObject;
+  for (const era of ['modern', undefined] as const) {
+    assert.deepEqual(placeOf('two', { method: 'tools/call', params: retry }, era), {
+      to: 'one',
+      alone: false,
+    });
+  }
+  const bob = { ...ANN, principal: 'bob' };
+  assert.equal(placeOf('two', { method: 'tools/call', params: retry, whose: bob }, 'modern'), undefined);
+  assert.equal(sealing('two', 'tools/call', retry).openParams()?.requestState, "the server's\nown");
+
+  const { taskId } = onOne.sealResult({ resultType: 'task', taskId: 'task 1' });
+  const asked = { taskId } as JsonObject;
+  assert.deepEqual(placeOf('two', { method: 'tasks/get', params: asked }), { to: 'one', alone: false });
+  assert.equal(sealing('two', 'tasks/get', asked).openParams()?.taskId, 'task 1');
+});
+
+test('a modern server names no replica, whatever its state says', () => {
+  const call = { name: 'ask' };
+  const inner = writeTicket({ replica: 'one', id: 'a', round: 1 });
+  const { requestState } = sealing('two', 'tools/call', call).sealResult({ requestState: inner });
+  const retry = { ...call, requestState } as JsonObject;
+  assert.equal(placeOf('two', { method: 'tools/call', params: retry }, 'modern'), undefined);
+});
+
+function ofProcess(method: string, params: JsonObject) {
+  return { method, params, generation: '', replica: 'one', ofProcess: true };
+}

@@ -4,7 +4,14 @@ import { describe, type TestContext, test } from 'node:test';
 import type { LimitConfig } from '../../src/config/limits-config.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFaultyHttpServer } from '../support/faulty-http-server.ts';
-import { ACCEPTED, asking, callAsking, retryParams } from '../support/parked-client.ts';
+import {
+  ACCEPTED,
+  answersTo,
+  asking,
+  callAsking,
+  inputRequiredOf,
+  retryParams,
+} from '../support/parked-client.ts';
 import type { Members, Message } from '../support/raw-client.ts';
 import { ModernClient, openSession, textOf } from '../support/raw-session.ts';
 import { startPair } from '../support/replica-pair.ts';
@@ -140,6 +147,46 @@ test('a principal whose replica cannot be reached has a process where it is aske
   await b.tool('echo', { text: 'x' });
   await service.replicas[0]?.close();
   assert.equal(await b.tool('echo', { text: 'by b' }), 'by b');
+});
+
+test('F23: a retry comes back to the child process that asked, and to another where that is gone', async (t) => {
+  const { clients, service } = await startClients(t, { stdio: { switches: ['--era=modern'] } });
+  const [a, b] = clients;
+  const call = { name: 'input-required', arguments: {} };
+  const required = inputRequiredOf(await a.ask('tools/call', call));
+  const retry = {
+    ...call,
+    requestState: required.requestState,
+    inputResponses: answersTo(required),
+  };
+  assert.match(textOf(await b.ask('tools/call', retry)), /"faulty-state-1"/);
+  const received = JSON.parse(await a.tool('received')) as Message[];
+  const calls = received.filter(({ params }) => params?.name === call.name);
+  assert.equal(calls.length, 2, 'both came to the process of the first replica');
+  const late = inputRequiredOf(await a.ask('tools/call', call));
+  await service.replicas[0]?.close();
+  const elsewhere = { ...retry, requestState: late.requestState };
+  assert.match(textOf(await b.ask('tools/call', elsewhere)), /"faulty-state-1"/);
+});
+
+test('F24: a list that changed in the child process of one replica is heard at the other', async (t) => {
+  const { clients } = await startClients(t, { stdio: { switches: ['--era=modern'] } });
+  const [a] = clients;
+  const params = { notifications: { toolsListChanged: true } };
+  const listens = await Promise.all(
+    clients.map((client) => client.start('subscriptions/listen', params).answer),
+  );
+  for (const listen of listens) {
+    assert.equal((await listen.message())?.method, 'notifications/subscriptions/acknowledged');
+  }
+  for (const _change of ['one', 'another']) {
+    await a.tool('list-changed');
+    for (const listen of listens) {
+      const message = await listen.message();
+      assert.equal(message?.method, 'notifications/tools/list_changed');
+      assert.deepEqual(message?.params?._meta, { 'io.modelcontextprotocol/subscriptionId': 1 });
+    }
+  }
 });
 
 test("a legacy client's session lives where its principal's process does, whichever replica it asks first", async (t) => {

@@ -20,10 +20,14 @@ export interface SealedFieldsOptions {
   readonly generation: string;
   /** The id of this replica, where there are others. */
   readonly replica?: string | undefined;
+  /** A child process of this replica hands out what is sealed: another replica's need not know it. */
+  readonly ofProcess?: boolean;
 }
 
 /** What a cursor of one link says, where there are several replicas: whose link, which, and the server's own words. */
 const PLACED_CURSOR = /^([\w-]+) ([\w-]+) (.*)$/s;
+/** The same of a state or task of a child process. */
+const PLACED = /^([\w-]+) (.*)$/s;
 
 /** The sealing of one call: what the client brings is opened with the same words that sealed it. */
 export class SealedFields {
@@ -57,6 +61,15 @@ export class SealedFields {
     if (replica === undefined || !isList(method) || typeof cursor !== 'string') return undefined;
     const placed = this.#options.state.open(cursor, this.#placedCursor());
     return PLACED_CURSOR.exec(placed ?? '')?.[1];
+  }
+
+  /** The replica whose child process handed out what the client brings; undefined where it was none. */
+  get processReplica(): string | undefined {
+    const { method, params } = this.#options;
+    if (typeof params?.requestState === 'string')
+      return this.#openPlaced('requestState', params.requestState)?.replica;
+    const isOfTask = typeof params?.taskId === 'string' && isTaskMethod(method);
+    return isOfTask ? this.#openPlaced('task', params.taskId)?.replica : undefined;
   }
 
   sealResult(result: JsonObject): JsonObject {
@@ -121,20 +134,40 @@ export class SealedFields {
     return { ...this.#context('cursor'), scope: JSON.stringify([this.#options.method, 'placed']) };
   }
 
+  #placed(purpose: Purpose): SealContext {
+    const context = this.#context(purpose);
+    return { ...context, scope: JSON.stringify([context.scope, 'placed']) };
+  }
+
+  #openPlaced(
+    purpose: Purpose,
+    sealed: JsonValue | undefined,
+  ): { readonly replica: string; readonly value: string } | undefined {
+    const placed = typeof sealed === 'string' ? this.#options.state.open(sealed, this.#placed(purpose)) : '';
+    const [, replica, value] = PLACED.exec(placed ?? '') ?? [];
+    return replica === undefined || value === undefined ? undefined : { replica, value };
+  }
+
   #sealTask(task: JsonObject): JsonObject {
     if (typeof task.taskId === 'string') task.taskId = this.#seal('task', task.taskId);
     return task;
   }
 
   #seal(purpose: Purpose, value: JsonValue | undefined): string {
-    return this.#options.state.seal(String(value), this.#context(purpose));
+    const { state, replica, ofProcess } = this.#options;
+    const isPlaced = ofProcess === true && replica !== undefined && purpose !== 'cursor';
+    return isPlaced
+      ? state.seal(`${replica} ${value}`, this.#placed(purpose))
+      : state.seal(String(value), this.#context(purpose));
   }
 
   #open(purpose: Purpose, sealed: JsonValue | undefined): string {
     const value =
       typeof sealed === 'string' ? this.#options.state.open(sealed, this.#context(purpose)) : undefined;
-    if (value === undefined) throw new GatewayError('state-invalid', { reason: purpose });
-    return value;
+    // Where that replica is gone, whether another process knows it is for the server to say.
+    const found = value ?? this.#openPlaced(purpose, sealed)?.value;
+    if (found === undefined) throw new GatewayError('state-invalid', { reason: purpose });
+    return found;
   }
 
   #context(purpose: Purpose): SealContext {
