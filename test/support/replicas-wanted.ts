@@ -9,6 +9,11 @@ export function replicasWanted(): number {
 /** Links that there are to a server whoever calls it: each replica has one of its own for the lists. */
 export const LIST_LINKS = Math.max(1, replicasWanted());
 
+/** What a request does to a child process that everyone shares, done to that of each replica: the balancer goes round. */
+export async function onEachReplica(act: () => Promise<unknown>): Promise<void> {
+  for (let turn = 0; turn < Math.max(1, replicasWanted()); turn += 1) await act();
+}
+
 /** The Redis of the whole run, with keys of their own for the replicas of one rig. */
 export function redisOfTheRun(): { readonly url: string; readonly keyPrefix: string } {
   const url = process.env.PORTICO_TEST_REDIS_URL;

@@ -5,6 +5,7 @@ import { type BehindOptions, legacyHttpBehind } from '../../support/legacy-http.
 import type { RawAnswer } from '../../support/raw-answer.ts';
 import type { Members, Message } from '../../support/raw-client.ts';
 import { ModernClient, openSession } from '../../support/raw-session.ts';
+import { LIST_LINKS } from '../../support/replicas-wanted.ts';
 import { type StartedGateway, startGateway } from '../../support/start-gateway.ts';
 
 const TAG = 'io.modelcontextprotocol/subscriptionId';
@@ -74,7 +75,7 @@ test('a listen for lists starts no link, and outlives the links that it hears', 
   await client.ask('tools/list');
   const stream = await listen(client, { toolsListChanged: true });
   assert.deepEqual(await acknowledged(stream), { toolsListChanged: true });
-  assert.equal(await linksOf(gateway), 1);
+  assert.equal(await linksOf(gateway), LIST_LINKS);
   // A link that is opened later is heard as well.
   await client.tool('list-changed');
   const changed = await stream.message();
@@ -179,11 +180,11 @@ test('subscriptions keep their link; without them it is closed when it is idle',
   const stream = await listen(client, { resourceSubscriptions: ['a://a'] });
   await acknowledged(stream);
   await new Promise((resolve) => setTimeout(resolve, 400));
-  assert.equal(await linksOf(gateway), 2);
+  assert.equal(await linksOf(gateway), LIST_LINKS + 1);
   await client.tool('updated', { uri: 'a://a' });
   assert.equal((await stream.message())?.params?.uri, 'a://a');
   stream.abort();
-  await untilLinks(gateway, 1);
+  await untilLinks(gateway, LIST_LINKS);
 });
 
 test('a listen with subscriptions ends with its completion result when their link does', async (t) => {

@@ -6,6 +6,7 @@ import { legacyHttpBehind } from '../../support/legacy-http.ts';
 import type { RawAnswer } from '../../support/raw-answer.ts';
 import type { Members, Message } from '../../support/raw-client.ts';
 import { ModernClient } from '../../support/raw-session.ts';
+import { onEachReplica } from '../../support/replicas-wanted.ts';
 import { startGateway } from '../../support/start-gateway.ts';
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
@@ -77,7 +78,7 @@ test("F24: the server's graceful end is the client's, under its own id", async (
   const client = await childClient(t);
   const stream = await listen(client, '"sub"', TOOLS);
   assert.ok(await stream.message());
-  await client.tool('end-listens', { gracefully: true });
+  await onEachReplica(() => client.tool('end-listens', { gracefully: true }));
   const { response } = await stream.whole();
   assert.deepEqual(response, {
     jsonrpc: '2.0',
@@ -90,7 +91,7 @@ test('F24: a subscription that the server cancels on its pipe ends with the comp
   const client = await childClient(t);
   const stream = await listen(client, '"sub"', TOOLS);
   assert.ok(await stream.message());
-  await client.tool('end-listens', { gracefully: false });
+  await onEachReplica(() => client.tool('end-listens', { gracefully: false }));
   const { response } = await stream.whole();
   assert.equal(response.id, 'sub');
   assert.deepEqual(response.result, { resultType: 'complete', _meta: { [SUBSCRIPTION]: 'sub' } });
@@ -100,7 +101,7 @@ test('F24: when the server dies the stream ends, and the client may listen again
   const client = await childClient(t);
   const stream = await listen(client, '"sub"', TOOLS);
   assert.ok(await stream.message());
-  await client.ask('tools/call', { name: 'crash', arguments: {} });
+  await onEachReplica(() => client.ask('tools/call', { name: 'crash', arguments: {} }));
   const { response } = await stream.whole();
   assert.equal(response.id, 'sub');
   assert.equal(response.result, undefined, 'no graceful end');
