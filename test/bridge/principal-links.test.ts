@@ -6,6 +6,7 @@ import type { StdioServerConfig } from '../../src/config/config.ts';
 import { received } from '../support/asking-server.ts';
 import type { Members } from '../support/raw-client.ts';
 import { ModernClient, openSession } from '../support/raw-session.ts';
+import { LIST_LINKS } from '../support/replicas-wanted.ts';
 import { type StartedGateway, startGateway } from '../support/start-gateway.ts';
 
 const ALLOW = { roots: 'allow', sampling: 'allow', elicitation: 'allow' } as const;
@@ -90,10 +91,13 @@ for (const [era, survives] of [
     const cursor = first?.nextCursor;
     const { result: second } = await client.ask('tools/list', { cursor });
     assert.ok(Array.isArray(second?.tools) && second.tools.length > 0);
-    const [child = 0] = gateway.children();
-    process.kill(child, 'SIGKILL');
-    // Until the next child serves.
-    while (gateway.children().includes(child) || (await client.ask('tools/list')).error !== undefined);
+    const children = gateway.children();
+    for (const child of children) process.kill(child, 'SIGKILL');
+    // Until the next child serves, and that of each replica.
+    for (let served = 0; served < LIST_LINKS; ) {
+      const isServed = (await client.ask('tools/list')).error === undefined;
+      served = isServed && !gateway.children().some((child) => children.includes(child)) ? served + 1 : 0;
+    }
     const { error, result } = await client.ask('tools/list', { cursor });
     if (survives) assert.deepEqual(result?.tools, second.tools);
     else assert.deepEqual(error, { code: -32602, message: 'Invalid or expired state' });

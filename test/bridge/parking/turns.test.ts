@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { askingServer, CAPABILITIES, received } from '../../support/asking-server.ts';
 import { ACCEPTED, asking, callAsking, FORM, inputRequiredOf } from '../../support/parked-client.ts';
 import { ModernClient, textOf } from '../../support/raw-session.ts';
-import { LIST_LINKS } from '../../support/replicas-wanted.ts';
+import { LIST_LINKS, onEachReplica } from '../../support/replicas-wanted.ts';
 
 test('a question that the server takes back at once is never put', async (t) => {
   const { client } = await askingServer(t, 'stdio');
@@ -18,6 +18,7 @@ test('on a pipe one call at a time may be asked something, and one that is parke
     order.push(name);
     return text;
   };
+  await onEachReplica(() => client.tool('echo'));
   await callAsking(client);
   const slow = client.tool('wait', { ms: 300 }, { id: '1' }).then(note('slow'));
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -35,6 +36,7 @@ test('over HTTP calls run side by side', async (t) => {
 
 test('who waits too long for a turn is told to come back', async (t) => {
   const { client } = await askingServer(t, 'stdio', { config: { queue: { max: 10, timeoutMs: 50 } } });
+  await onEachReplica(() => client.tool('echo'));
   const slow = client.start('tools/call', { name: 'never', arguments: {} });
   await new Promise((resolve) => setTimeout(resolve, 300));
   const refused = await client.start('tools/call', asking()).answer;
