@@ -38,7 +38,7 @@ for (const [what, accept, status] of ACCEPTS) {
 }
 
 test('F26: a call whose session has become too old is answered the same', async (t) => {
-  const { gateway, server } = await legacyHttpBehind(t, { gateway: sessionLimits({ maxAgeMs: 400 }) });
+  const { gateway, server } = await legacyHttpBehind(t, { gateway: sessionLimits({ maxAgeMs: 1_000 }) });
   await using session = await openSession(gateway.url);
   const { id, error } = await session.ask('tools/call', NEVER, { id: '"it"' });
   assert.deepEqual([id, error?.code], ['it', 4040]);
