@@ -6,6 +6,7 @@ import { type AccessRig, keyOf, type RuleText, startAccessRig } from '../support
 import type { LibraryEra } from '../support/library-shelves.ts';
 import type { Members } from '../support/raw-client.ts';
 import { ModernClient, requestText } from '../support/raw-session.ts';
+import { PROCESSES } from '../support/replicas-wanted.ts';
 
 /** By refusal in spite of a grant, and by no grant. */
 const POLICIES: Readonly<Record<string, Readonly<Record<string, RuleText>>>> = {
@@ -91,7 +92,7 @@ test('hidden and absent cost a server the same, so that no clock tells them apar
     return rig.library.asked.length - before;
   };
   for (const { method, member, hidden, absent } of COMPARISONS) {
-    await upstream(method, { [member]: absent });
+    for (let process = 0; process < PROCESSES; process += 1) await upstream(method, { [member]: absent });
     const ofHidden = await upstream(method, { [member]: hidden });
     assert.equal(ofHidden, await upstream(method, { [member]: absent }), method);
   }

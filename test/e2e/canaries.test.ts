@@ -2,10 +2,8 @@
 // its log, its metrics, its traces, its status, its audit file or an answer (F58, F59).
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startGateway } from '../support/gateway-process.ts';
@@ -170,7 +168,7 @@ test('F58 F59: no planted secret is in a log line, a metric, a span, the status,
     answers.some((text) => text.includes('"servers"')),
     'the status is among them',
   );
-  const audit = await readFile(join(dirname(gateway.file), 'audit.jsonl'), 'utf8');
+  const audit = await gateway.read('audit.jsonl');
   await gateway.stop();
 
   const told = (text: string) => [...new Set(text.match(/canary-[a-z-]+-0123456789abcdef/g))];

@@ -5,6 +5,7 @@ import type { StdioServerConfig } from '../../src/config/config.ts';
 import { legacyHttpBehind } from '../support/legacy-http.ts';
 import type { Message } from '../support/raw-client.ts';
 import { ModernClient, openSession, textOf } from '../support/raw-session.ts';
+import { PROCESSES } from '../support/replicas-wanted.ts';
 import { startGateway } from '../support/start-gateway.ts';
 
 async function child(t: TestContext, limits: Partial<StdioServerConfig>) {
@@ -95,17 +96,24 @@ test('F43: in a legacy session an expired call is an error on its stream', async
 test('who waits in line too long, or finds it full, is told to come back later', async (t) => {
   const gateway = await child(t, { maxInFlight: 1, queue: { max: 1, timeoutMs: 300 } });
   await using client = new ModernClient(gateway.url);
-  await client.tool('echo', { text: 'lists are known' });
-  const running = client.start('tools/call', { name: 'never', arguments: {} });
-  while ((await gateway.status()).servers.faulty?.inFlight !== 1);
-  const answers = [1, 2].map(async (id) => {
-    const answer = await client.start('tools/call', { name: 'echo', arguments: {} }, { id: String(id) })
-      .answer;
-    return { status: answer.status, retryAfter: answer.headers['retry-after'], message: await answer.json() };
-  });
+  const places = Array.from({ length: PROCESSES }, (_, index) => index);
+  for (const _ of places) await client.tool('echo', { text: 'lists are known' });
+  const running = places.map(() => client.start('tools/call', { name: 'never', arguments: {} }));
+  while ((await gateway.status()).servers.faulty?.inFlight !== places.length);
+  const answers = places
+    .flatMap((id) => [id, -id])
+    .map(async (id) => {
+      const answer = await client.start('tools/call', { name: 'echo', arguments: {} }, { id: String(id) })
+        .answer;
+      return {
+        status: answer.status,
+        retryAfter: answer.headers['retry-after'],
+        message: await answer.json(),
+      };
+    });
   for (const { status, retryAfter, message } of await Promise.all(answers)) {
     assert.deepEqual([status, message.error?.code], [503, 5030]);
     assert.match(String(retryAfter), /^\d+$/);
   }
-  running.abort();
+  for (const call of running) call.abort();
 });

@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { legacyHttpBehind } from '../support/legacy-http.ts';
 import { type Message, RawClient } from '../support/raw-client.ts';
 import { ModernClient, openSession, RawSession, requestText } from '../support/raw-session.ts';
+import { PROCESSES } from '../support/replicas-wanted.ts';
 import type { LogLine, StartedGateway } from '../support/start-gateway.ts';
 import { ALICE, BOB, TWO_CALLERS } from '../support/two-callers.ts';
 
@@ -169,18 +170,19 @@ test('F57: 30 clients of one caller at once leave another their share, and their
   const gateway = await limited(t, [{ max: 20 }, { name: 'busy', max: undefined, inFlight: 5 }], {
     auth: TWO_CALLERS,
   });
+  const places = 5 * PROCESSES;
   const clients = Array.from({ length: 30 }, () => new ModernClient(gateway.url, ALICE));
   const calls = clients.map((client) => client.start('tools/call', { name: 'never', arguments: {} }));
   const statuses: number[] = [];
   const { promise: answered, resolve } = Promise.withResolvers<void>();
   for (const { answer } of calls) {
-    void answer.then(({ status }) => statuses.push(status) === 25 && resolve()).catch(() => {});
+    void answer.then(({ status }) => statuses.push(status) === 30 - places && resolve()).catch(() => {});
   }
   await answered;
   assert.deepEqual(new Set(statuses), new Set([429]));
   await using bob = new ModernClient(gateway.url, BOB);
   assert.equal(await bob.tool('echo', { text: 'mine' }), 'mine');
-  // Those who found no place have paid nothing: 15 of the 20 are left.
+  // Those who found no place have paid nothing.
   for (const call of calls) call.abort();
   await using alice = new ModernClient(gateway.url, ALICE);
   let listed = 0;
@@ -188,7 +190,7 @@ test('F57: 30 clients of one caller at once leave another their share, and their
     if (said(await alice.ask('tools/list')) === 'ok') listed += 1;
     return gateway.logs.findLast(isRefusal)?.reason === 'rate:fair';
   });
-  assert.equal(listed, 15);
+  assert.equal(listed, 20 - places);
   for (const client of clients) await client[Symbol.asyncDispose]();
 });
 
@@ -208,13 +210,22 @@ test('a place is free again when its call ends, however it ends', async (t) => {
 test('a legacy call keeps its place when its connection breaks, since it runs on', async (t) => {
   const gateway = await limited(t, [{ max: undefined, inFlight: 1 }]);
   await using session = await openSession(gateway.url);
-  const broken = session.start('tools/call', { name: 'never', arguments: {} }, { id: '"gone"' });
-  await eventually('it runs', async () => said(await session.ask('tools/list')) === 4290);
-  broken.abort();
-  await broken.closed;
-  assert.equal(said(await session.ask('tools/list')), 4290);
-  await session.notify('notifications/cancelled', { requestId: 'gone' });
-  await eventually('its place is free', async () => said(await session.ask('tools/list')) === 'ok');
+  // One for each process that counts.
+  const broken = Array.from({ length: PROCESSES }, (_, id) =>
+    session.start('tools/call', { name: 'never', arguments: {} }, { id: `"gone ${id}"` }),
+  );
+  await eventually('all run', async () => (await gateway.status()).servers.faulty?.inFlight === PROCESSES);
+  const lists = () => tally(PROCESSES, () => session.ask('tools/list'));
+  assert.deepEqual(await lists(), { 4290: PROCESSES });
+  for (const call of broken) {
+    call.abort();
+    await call.closed;
+  }
+  assert.deepEqual(await lists(), { 4290: PROCESSES });
+  for (const id of broken.keys()) {
+    await session.notify('notifications/cancelled', { requestId: `gone ${id}` });
+  }
+  await eventually('their places are free', async () => (await lists()).ok === PROCESSES);
 });
 
 test('F57: a call that asks something is paid for once, a state brought back twice is not free', async (t) => {

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { legacyHttpBehind } from '../support/legacy-http.ts';
 import type { Members } from '../support/raw-client.ts';
 import { ModernClient, openSession } from '../support/raw-session.ts';
+import { PROCESSES } from '../support/replicas-wanted.ts';
 import { startGateway } from '../support/start-gateway.ts';
 import { ALICE, BOB, TWO_CALLERS } from '../support/two-callers.ts';
 
@@ -118,7 +119,7 @@ test('F12: a caller who leaves while the tools are being listed takes nobody alo
   await using client = new ModernClient(gateway.url);
   const leaving = client.start('tools/call', { name: 'echo', arguments: { text: 'gone' } });
   const staying = [1, 2, 3].map((n) => client.tool('echo', { text: String(n) }));
-  while ((await gateway.status()).servers.faulty?.starting !== 1);
+  while ((await gateway.status()).servers.faulty?.starting !== PROCESSES);
   leaving.abort();
   assert.deepEqual(await Promise.all(staying), ['1', '2', '3']);
 });

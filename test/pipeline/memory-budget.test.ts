@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { legacyHttpBehind } from '../support/legacy-http.ts';
 import type { Message } from '../support/raw-client.ts';
 import { ModernClient, openSession, type RawSession } from '../support/raw-session.ts';
+import { PROCESSES } from '../support/replicas-wanted.ts';
 import { type StartedGateway, startGateway } from '../support/start-gateway.ts';
 
 const MB = 1024 * 1024;
@@ -51,11 +52,11 @@ test('a line that a server has not finished keeps new requests out, and is not c
     gateway: { maxBufferedBytes: MB },
   });
   await using client = new ModernClient(gateway.url);
-  await client.tool('echo', { text: 'up' });
-  await client.tool('answer-then-endless', { bytes: 3 * MB });
-  while ((await metric(gateway, 'portico_buffered_bytes')) < 3 * MB) await delay(5);
+  for (let turn = 0; turn < PROCESSES; turn += 1) await client.tool('echo', { text: 'up' });
+  for (let turn = 0; turn < PROCESSES; turn += 1) await client.tool('answer-then-endless', { bytes: 3 * MB });
+  while ((await metric(gateway, 'portico_buffered_bytes')) < 3 * MB * PROCESSES) await delay(5);
   const refused = await client.start('tools/list').answer;
   assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '1']);
   assert.equal((await refused.json()).error?.code, 5030);
-  assert.equal((await gateway.status()).servers.faulty?.links, 1);
+  assert.equal((await gateway.status()).servers.faulty?.links, PROCESSES);
 });

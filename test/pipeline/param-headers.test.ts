@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { legacyHttpBehind } from '../support/legacy-http.ts';
 import { ModernClient, openSession } from '../support/raw-session.ts';
+import { PROCESSES } from '../support/replicas-wanted.ts';
 
 const marked = (name: string, annotation: unknown = 'Region') => ({
   name,
@@ -97,7 +98,7 @@ test('F35: a tool whose annotation breaks the rules is left out, cannot be calle
   const called = await client.ask('tools/call', { name: 'broken', arguments: {} });
   assert.deepEqual([called.error?.code, called.error?.message], [-32602, 'Unknown tool']);
   const warnings = gateway.logs.filter(({ tool }) => tool === 'broken');
-  assert.equal(warnings.length, 1);
+  assert.ok(warnings.length >= 1 && warnings.length <= PROCESSES, `${warnings.length}`);
   const [server] = Object.values((await gateway.status()).servers);
   assert.deepEqual(server?.unusableTools, { broken: warnings[0]?.problem });
 });

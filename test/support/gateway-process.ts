@@ -2,7 +2,7 @@
 // it ends when told to, leaves no process behind, drops no rejection on the floor and tells no secret.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,6 +34,8 @@ export interface GatewayProcess extends AsyncDisposable {
   readonly pid: number;
   /** Its config file, in a folder of its own. */
   readonly file: string;
+  /** The text of a file beside it; of replicas, of all of them. */
+  read(name: string): Promise<string>;
   signal(signal: NodeJS.Signals): void;
   /**
    * Sends SIGTERM and resolves with the exit code. Idempotent.
@@ -112,6 +114,7 @@ export async function startOneGateway({
     ...addresses,
     pid,
     file,
+    read: (name) => readFile(join(folder, name), 'utf8'),
     signal: (signal) => void child.kill(signal),
     stop,
     log: () => output,

@@ -1,4 +1,5 @@
-// One admin address for several gateways: numbers are summed, and of all else it says what the first one does.
+// One admin address for several gateways: numbers are summed, the last exchanges of all are listed, and of all else it
+// says what the first one does.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -50,10 +51,27 @@ async function ask(url: string, headers: Readonly<Record<string, string>>): Prom
 }
 
 function merged(path: string, bodies: readonly string[]): string {
-  if (path === '/status') return JSON.stringify(bodies.map((body) => JSON.parse(body)).reduce(sum));
   if (path === '/metrics') return mergeMetrics(bodies);
-  return bodies[0] ?? '';
+  const mergeTwo = JSON_DOCUMENTS.get(path);
+  if (mergeTwo === undefined) return bodies[0] ?? '';
+  return JSON.stringify(bodies.map((body) => JSON.parse(body)).reduce((one, other) => mergeTwo(one, other)));
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: documents are read as their readers would
+type Document = any;
+
+const JSON_DOCUMENTS = new Map<string, (one: Document, other: Document) => Document>([
+  ['/status', sum],
+  ['/status/traffic', (one, other) => ({ ...one, servers: sum(one.servers, other.servers) })],
+  [
+    '/status/exchanges',
+    (one, other) => ({
+      ...one,
+      all: [...one.all, ...other.all],
+      failures: [...one.failures, ...other.failures],
+    }),
+  ],
+]);
 
 /** Of two values of one place. What only one of them has is kept. */
 function sum(one: unknown, other: unknown): unknown {

@@ -26,7 +26,7 @@ type Section = Readonly<Record<string, unknown>>;
 
 export async function startReplicaProcesses({
   count,
-  redis = redisOfTheRun(),
+  redis = { ...redisOfTheRun(), timeout: '10s' },
   start,
   ...options
 }: ReplicaProcessesOptions): Promise<ReplicaProcesses> {
@@ -89,6 +89,7 @@ export async function startReplicaProcesses({
     adminUrl: merged.url,
     pid: first.pid,
     file: first.file,
+    read: async (name) => (await Promise.all(replicas.map((replica) => replica.read(name)))).join(''),
     signal(signal) {
       for (const replica of replicas) replica.signal(signal);
     },

@@ -6,12 +6,15 @@ export function replicasWanted(): number {
   return Number(process.env.PORTICO_TEST_REPLICAS ?? 0);
 }
 
+/** Processes that stand for a gateway: what each has for itself is there so many times. */
+export const PROCESSES = Math.max(1, replicasWanted());
+
 /** Links that there are to a server whoever calls it: each replica has one of its own for the lists. */
-export const LIST_LINKS = Math.max(1, replicasWanted());
+export const LIST_LINKS = PROCESSES;
 
 /** What a request does to a child process that everyone shares, done to that of each replica: the balancer goes round. */
 export async function onEachReplica(act: () => Promise<unknown>): Promise<void> {
-  for (let turn = 0; turn < Math.max(1, replicasWanted()); turn += 1) await act();
+  for (let turn = 0; turn < PROCESSES; turn += 1) await act();
 }
 
 /** The Redis of the whole run, with keys of their own for the replicas of one rig. */
