@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const FOLDERS = ['access', 'bridge', 'e2e', 'federation', 'lifecycle', 'pipeline'];
+const FOLDERS = ['access', 'bridge', 'e2e', 'federation', 'http', 'lifecycle', 'pipeline', 'servers'];
 const STARTERS = ['start-gateway.ts', 'gateway-process.ts'].map((name) => join(ROOT, 'test/support', name));
 const IMPORT = /^(?:import|export)\s[^;]*?from '(?<path>\.[^']+)'/gm;
 

@@ -53,4 +53,18 @@ export const EXCLUSIONS: readonly Exclusion[] = [
     reason:
       'streams.maxPerPrincipal is of each process, as docs/replicas.md has it: it bounds what one can hold.',
   },
+  {
+    file: 'test/servers/server-stats.test.ts',
+    tests: ['F06: starts, exits, noise, memory and CPU of children are in /status and in the metrics'],
+    reason:
+      'It counts the starts, exits and queue of the one child of one gateway. Each replica has a child of its own and ' +
+      'tells of that, on an admin listener of its own.',
+  },
+  {
+    file: 'test/servers/stdio/guardian.test.ts',
+    tests: ['F07: Portico killed with SIGKILL while twenty wrapped children run: none is alive 5 s later'],
+    reason:
+      'It looks for all twenty children below one process, and half of them are below the other. What ends the children ' +
+      'of a killed process is a guardian of its own, whatever other replicas there are.',
+  },
 ];
