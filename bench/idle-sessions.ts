@@ -1,5 +1,6 @@
 // `npm run bench:sessions`: what 10,000 idle sessions of the older revisions weigh, in the process that owns them and in
-// Redis: sessions that were opened and nothing more, and sessions that have called a server over HTTP once.
+// Redis: sessions that were opened and nothing more, and sessions that have called a server over HTTP once. Arguments:
+// how many, and words that choose rows by their text, as `10000 opened Redis`.
 import { fileURLToPath } from 'node:url';
 import { type FaultyHttpServer, startFaultyHttpServer } from '../test/support/faulty-http-server.ts';
 import { freePort } from '../test/support/free-port.ts';
@@ -21,14 +22,31 @@ interface Held {
   readonly redis: number;
 }
 
-const rows: (readonly [string, string, string, string, string])[] = [];
-for (const calls of [false, true]) {
-  for (const shared of [false, true]) rows.push(await weigh({ calls, shared }));
+interface Kind {
+  readonly calls: boolean;
+  readonly shared: boolean;
 }
-const heads = [`${SESSIONS} sessions`, 'kept in', 'heap', 'resident', 'Redis'];
-for (const row of [heads, heads.map(() => '---'), ...rows]) process.stdout.write(`| ${row.join(' | ')} |\n`);
 
-async function weigh({ calls, shared }: { readonly calls: boolean; readonly shared: boolean }) {
+const words = process.argv.slice(3);
+const heads = [`${SESSIONS} sessions`, 'kept in', 'heap', 'resident', 'Redis'];
+for (const row of [heads, heads.map(() => '---')]) print(row);
+for (const calls of [false, true]) {
+  for (const shared of [false, true]) {
+    const kind = { calls, shared };
+    if (words.every((word) => namesOf(kind).includes(word))) print(await weigh(kind));
+  }
+}
+
+function print(row: readonly string[]): void {
+  process.stdout.write(`| ${row.join(' | ')} |\n`);
+}
+
+function namesOf({ calls, shared }: Kind): [string, string] {
+  return [calls ? 'called' : 'opened', shared ? 'Redis' : 'process'];
+}
+
+async function weigh(kind: Kind): Promise<string[]> {
+  const { calls, shared } = kind;
   await using server = disposable(await startFaultyHttpServer({ era: 'legacy', getStream: false }));
   await using redis = shared ? await startRedis() : undefined;
   await using gateway = await start(server.url, redis);
@@ -37,13 +55,7 @@ async function weigh({ calls, shared }: { readonly calls: boolean; readonly shar
   await open(gateway, server, { count: SESSIONS, calls });
   const after = await held(gateway, redis);
   const each = (what: keyof Held) => `${((after[what] - before[what]) / SESSIONS / 1_000).toFixed(2)} kB`;
-  return [
-    calls ? 'that have called once' : 'that were opened',
-    shared ? 'Redis' : 'process',
-    each('heapUsed'),
-    each('rss'),
-    shared ? each('redis') : '',
-  ] as const;
+  return [...namesOf(kind), each('heapUsed'), each('rss'), shared ? each('redis') : ''];
 }
 
 async function start(url: string, redis: TestRedis | undefined): Promise<GatewayProcess> {
