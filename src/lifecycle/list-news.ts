@@ -17,7 +17,7 @@ export interface ListNewsOptions {
 }
 
 interface ListNewsTiming {
-  /** A server that says it again and again is published this often. */
+  /** A server that says it again and again is published at once, and then this often. */
   readonly gatherMs: number;
   /** A server that tells every replica has told this one too by then, and its clients hear of it once. */
   readonly patienceMs: number;
@@ -31,6 +31,8 @@ export class ListNews {
   readonly #timing: ListNewsTiming;
   /** By what has changed: waits to be published, was heard here a moment ago, waits to be told. */
   readonly #due = new Map<string, NodeJS.Timeout>();
+  /** What was said again since it was published. */
+  readonly #again = new Set<string>();
   readonly #known = new Map<string, NodeJS.Timeout>();
   readonly #waiting = new Map<string, NodeJS.Timeout>();
 
@@ -47,15 +49,26 @@ export class ListNews {
     this.#cancel(this.#waiting, key);
     this.#cancel(this.#known, key);
     this.#after(this.#known, key, this.#timing.patienceMs, () => {});
-    if (!this.#due.has(key)) {
-      this.#after(this.#due, key, this.#timing.gatherMs, () => this.#options.replicas.publish(event));
-    }
+    if (this.#due.has(key)) this.#again.add(key);
+    else this.#publishNow(event, key);
+  }
+
+  /** At once: its clients hear of it now, and may ask another replica next. */
+  #publishNow(event: ListChanged, key: string): void {
+    this.#options.replicas.publish(event);
+    this.#after(this.#due, key, this.#timing.gatherMs, () => {
+      if (this.#again.delete(key)) this.#publishNow(event, key);
+    });
   }
 
   /** Another replica has heard it. @param servers those that there are by then, by slug */
   receive(event: ListChanged, servers: () => ReadonlyMap<string, Server>): void {
     const key = keyOf(event);
-    if (!METHODS.has(event.method) || this.#known.has(key) || this.#waiting.has(key)) return;
+    if (!METHODS.has(event.method) || this.#known.has(key)) return;
+    // Clients hear of it later; what they list meanwhile is read anew.
+    const server = servers().get(event.server);
+    for (const link of server?.links ?? []) this.#options.catalogue.noteListChanged(link, event.method);
+    if (this.#waiting.has(key)) return;
     this.#after(this.#waiting, key, this.#timing.patienceMs, () => this.#tell(event, servers()));
   }
 
@@ -77,7 +90,6 @@ export class ListNews {
     const { catalogue, hubs } = this.#options;
     const server = servers.get(slug);
     if (server === undefined) return;
-    for (const link of server.links) catalogue.noteListChanged(link, method);
     const message = { jsonrpc: '2.0', method } as const;
     if (person !== undefined) hubs.announce(message, (owner) => isLinkOf(owner, server, person));
     // Where links are not persons', what one's own link has said is for nobody else of them.
