@@ -5,13 +5,14 @@ import { eventually } from '../support/eventually.ts';
 import { startGateway } from '../support/gateway-process.ts';
 import type { Members } from '../support/raw-client.ts';
 import { ModernClient, openSession, textOf } from '../support/raw-session.ts';
+import { PROCESSES } from '../support/replicas-wanted.ts';
 import { FAULTY_SERVER } from '../support/stdio-rig.ts';
 
 const CHILDREN = 10;
 const CALLS_EACH = 20;
 const LISTENS = 30;
 const GET_STREAMS = 20;
-const CALL_MS = 2_500;
+const CALL_MS = 2_500 * PROCESSES;
 
 function faulty(...switches: string[]): Members {
   return { command: process.execPath, args: [FAULTY_SERVER, ...switches] };
