@@ -1,7 +1,6 @@
 // Carries one request to a server and everything that comes of it back. Which way depends on who may ask whom:
 // same era, and plain requests across: straight through. A legacy client of a modern server is asked on its own
 // stream (input-rounds). A modern client's call to a legacy server may be parked (parkable-call).
-import { GatewayError } from '../errors.ts';
 import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import { isParkable } from '../protocol/methods.ts';
 import { fixedRoots } from '../servers/fixed-roots.ts';
@@ -59,14 +58,6 @@ function noteTask({ call: { client, request, sessionCall }, context }: CarriedCa
   const taskId = context.request.params?.taskId;
   if (request.method !== 'tasks/result' || typeof taskId !== 'string' || sessionCall === undefined) return;
   client.session?.awaitTask(sessionCall, taskId);
-}
-
-/** The server's session was gone (F03), or its process, before the request had been handed to it. */
-const NEVER_ACCEPTED: ReadonlySet<string | undefined> = new Set(['session-lost', 'never-sent']);
-
-/** True where another try is safe, because the server cannot have begun with the request. */
-export function wasNeverAccepted(thrown: unknown): boolean {
-  return thrown instanceof GatewayError && NEVER_ACCEPTED.has(thrown.details.reason);
 }
 
 /**

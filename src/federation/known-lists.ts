@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { LIST_CHANGES } from '../protocol/list-changes.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
+import { wasNeverAccepted } from '../servers/was-never-accepted.ts';
 import { withinTime } from '../servers/within-time.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -172,7 +173,7 @@ export class KnownLists {
   #attempt(source: ListSource, kind: CatalogueKind, known: Known): NonNullable<Known['attempt']> {
     if (known.attempt !== undefined) return known.attempt;
     const startedAt = performance.now();
-    const attempt = { startedAt, promise: this.#load(source, kind, known) };
+    const attempt = { startedAt, promise: this.#loadSurely(source, kind, known) };
     known.attempt = attempt;
     attempt.promise.then(
       (loaded) => {
@@ -189,6 +190,16 @@ export class KnownLists {
       },
     );
     return attempt;
+  }
+
+  /** A server that forgot our session was never asked, and the next session is a new one (F03). */
+  async #loadSurely(source: ListSource, kind: CatalogueKind, known: Known): Promise<Loaded> {
+    try {
+      return await this.#load(source, kind, known);
+    } catch (thrown) {
+      if (!wasNeverAccepted(thrown)) throw thrown;
+      return this.#load(source, kind, known);
+    }
   }
 
   async #load(source: ListSource, kind: CatalogueKind, known: Known): Promise<Loaded> {

@@ -2,7 +2,7 @@
 // parameters, bridge. The second half of the straight line.
 import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
-import { carryCall, wasNeverAccepted } from '../bridge/carry-call.ts';
+import { carryCall } from '../bridge/carry-call.ts';
 import { chooseLink, linkInPlace } from '../bridge/choose-link.ts';
 import { capabilitiesForModern } from '../bridge/client-features.ts';
 import type { SessionCall } from '../bridge/sessions/legacy-session.ts';
@@ -14,6 +14,7 @@ import { buildParamHeaders } from '../protocol/param-headers.ts';
 import { nameSourceOf } from '../protocol/request-headers.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
+import { wasNeverAccepted } from '../servers/was-never-accepted.ts';
 import { withinTime } from '../servers/within-time.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';

@@ -2,9 +2,9 @@
 // it, one where it does not.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { wasNeverAccepted } from '../../src/bridge/carry-call.ts';
 import type { UpstreamSession } from '../../src/servers/peer.ts';
 import type { OwnLinkRequest, Server } from '../../src/servers/server.ts';
+import { wasNeverAccepted } from '../../src/servers/was-never-accepted.ts';
 import { type FaultyHttpServer, startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import { httpServerConfig } from '../support/http-server-config.ts';
 import { callTool, openServer } from '../support/server-rig.ts';
