@@ -70,7 +70,9 @@ function startPortico(
 ): Promise<GatewayProcess> {
   if (replicas === undefined) return startGateway({ config: { mcpServers } });
   const { count, url } = replicas;
-  return startReplicaProcesses({ config: { mcpServers }, count, redis: { url }, start: startOneGateway });
+  // A machine that runs all of this at once is slow at times, and 5031 would be told of it.
+  const redis = { url, timeout: '10s' };
+  return startReplicaProcesses({ config: { mcpServers }, count, redis, start: startOneGateway });
 }
 
 async function atRevision<T>(revision: Revision, url: string, use: (url: string) => Promise<T>): Promise<T> {
