@@ -96,8 +96,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const replicaServer = replicaListener(lasting, editions);
   lasting.replicas?.onEvent((event) => {
-    if (event.kind !== 'list-changed') return;
-    lasting.news?.receive(event, () => editions.current.context.servers);
+    if (event.kind === 'keys-changed') editions.current.authenticator.noteKeysChanged(event.issuer);
+    if (event.kind === 'list-changed') lasting.news?.receive(event, () => editions.current.context.servers);
   });
   const documents = { '/status': status, ...consoleDocuments(lasting, editions) };
   const adminServer = await adminServerFor(config, { logger, metrics, documents, isReady });

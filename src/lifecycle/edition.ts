@@ -66,6 +66,7 @@ export class Edition {
             fetchJson: createFetchJson(this.outbound),
             scopeImplies,
             onKeyFetch: lasting.onKeyFetch,
+            onKeysChanged: (issuer) => lasting.replicas?.publish({ kind: 'keys-changed', issuer }),
           });
     const hasAuth = gateway.auth !== undefined;
     const keepsAccess =

@@ -11,6 +11,7 @@ export const EVENT_KINDS = [
   'session-ended',
   'session-moved',
   'list-changed',
+  'keys-changed',
   'replica-joined',
   'replica-left',
 ] as const satisfies readonly ReplicaEvent['kind'][];
@@ -37,12 +38,13 @@ export function openEvent(
 }
 
 function isEvent(event: Record<string, unknown>): event is ReplicaEvent {
-  const { kind, key, owner, server, method, person } = event;
+  const { kind, key, owner, server, method, person, issuer } = event;
   if (kind === 'session-ended') return typeof key === 'string';
   if (kind === 'session-moved') return typeof key === 'string' && typeof owner === 'string';
   if (kind === 'list-changed') {
     const isForAll = person === undefined || typeof person === 'string';
     return typeof server === 'string' && typeof method === 'string' && isForAll;
   }
+  if (kind === 'keys-changed') return typeof issuer === 'string';
   return kind === 'replica-joined' || kind === 'replica-left';
 }

@@ -122,6 +122,8 @@ export type ReplicaEvent =
       readonly method: string;
       readonly person?: string | undefined;
     }
+  /** The key set of an issuer is not what it was. What it is now nobody takes from another: it is fetched. */
+  | { readonly kind: 'keys-changed'; readonly issuer: string }
   | { readonly kind: 'replica-joined' }
   | { readonly kind: 'replica-left' };
 

@@ -116,6 +116,7 @@ test('news is taken from replicas, while it is new, and of known kinds', () => {
     { kind: 'session-moved', key: 'k', owner: 'a' },
     { kind: 'list-changed', server: 's', method: 'm' },
     { kind: 'list-changed', server: 's', method: 'm', person: 'p' },
+    { kind: 'keys-changed', issuer: 'https://idp.example.com' },
     { kind: 'replica-joined' },
     { kind: 'replica-left' },
   ];
@@ -131,6 +132,8 @@ test('news is taken from replicas, while it is new, and of known kinds', () => {
     { kind: 'shut-down' },
     { kind: 'session-ended' },
     { kind: 'list-changed', server: 's' },
+    { kind: 'keys-changed' },
+    { kind: 'keys-changed', issuer: 1 },
   ]) {
     const text = sealEvent(event as ReplicaEvent, { from: 'a', key: keys.event, now });
     assert.equal(openEvent(text, { key: keys.event, now }), undefined);

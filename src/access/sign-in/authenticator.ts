@@ -38,6 +38,8 @@ export interface Authenticator {
   watch(principal: Principal, done: AbortSignal): AbortSignal;
   /** Fetches the issuers' keys ahead of the first token. What fails is logged, and tried again when it is needed. */
   warmUp(): void;
+  /** Another replica has met other keys of an issuer: they are fetched anew, once a cooldown however often it is said. */
+  noteKeysChanged(issuer: string): void;
   /** Ends what is watched and forgets every token. Idempotent. */
   close(): void;
 }
@@ -51,6 +53,8 @@ export interface AuthenticatorOptions {
   readonly scopeImplies?: ScopeHierarchy;
   /** Called after each attempt to fetch the keys of an issuer. */
   onKeyFetch?(issuer: string, outcome: KeyFetchOutcome): void;
+  /** Called when the keys of an issuer are not those of before, which other replicas may not know. */
+  onKeysChanged?(issuer: string): void;
   /** `Date.now` */
   readonly now?: () => number;
   readonly keyTiming?: Partial<KeyTiming>;
@@ -67,6 +71,8 @@ interface SignedIn {
 const MAX_CACHED_TOKENS = 10_000;
 /** What an issuer said of an opaque token counts for this long: so late is a revocation noticed. */
 const INTROSPECTION_CACHE_MS = 15_000;
+/** Where keys become old right behind a review, the next one notices it soon. */
+const REVIEWS_WHILE_FRESH = 10;
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { auth, publicUrl, logger, fetchJson, scopeImplies, now = Date.now, keyTiming = {} } = options;
@@ -84,20 +90,18 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   /** How the principals that are out there signed in. */
   const signIns = new WeakMap<Principal, SignedIn>();
   // An open stream asks nothing of the keys by itself, and would not notice that its own has been withdrawn.
+  const { freshMs } = { ...DEFAULT_KEY_TIMING, ...keyTiming };
   const reviewer = setInterval(() => {
     if (watches.size > 0) watches.review();
-  }, keyTiming.freshMs ?? DEFAULT_KEY_TIMING.freshMs).unref();
+  }, freshMs / REVIEWS_WHILE_FRESH).unref();
 
   function keysOf(issuer: IssuerConfig): IssuerKeys {
     const onWithdrawn = () => watches.review();
+    const onChanged = () => options.onKeysChanged?.(issuer.issuer);
     const onFetched = (outcome: KeyFetchOutcome) => options.onKeyFetch?.(issuer.issuer, outcome);
     return new IssuerKeys({
+      ...{ fetchJson, logger, now, onWithdrawn, onChanged, onFetched },
       config: issuer,
-      fetchJson,
-      logger,
-      now,
-      onWithdrawn,
-      onFetched,
       timing: keyTiming,
     });
   }
@@ -183,6 +187,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     warmUp() {
       for (const { keys } of issuers.values()) keys.refresh();
     },
+    noteKeysChanged: (issuer) => issuers.get(issuer)?.keys.noteChanged(),
     close() {
       clearInterval(reviewer);
       for (const { keys } of issuers.values()) keys.close();
@@ -203,6 +208,7 @@ function openToAll(watches: CredentialWatch): Authenticator {
     metadata: () => undefined,
     watch: (_principal, done) => watches.watch({ expiresAtMs: undefined, isVouchedFor: () => true }, done),
     warmUp() {},
+    noteKeysChanged() {},
     close: () => watches.endAll(),
   };
 }

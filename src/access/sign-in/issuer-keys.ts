@@ -13,7 +13,10 @@ export interface KeyTiming {
   readonly freshMs: number;
   /** Keys that could not be fetched anew for this long are used no more. */
   readonly lastGoodMs: number;
-  /** At most one fetch in this time for keys that tokens name and the set lacks, however many tokens do. */
+  /**
+   * At most one fetch in this time for keys that tokens name and the set lacks, however many tokens do; and as many
+   * for what other replicas say, however often they do.
+   */
   readonly missCooldownMs: number;
   /** At most one attempt in this time while the issuer cannot be asked. */
   readonly failureCooldownMs: number;
@@ -38,6 +41,8 @@ export interface IssuerKeysOptions {
   now(): number;
   /** Called after keys have left the set. */
   onWithdrawn(): void;
+  /** Called after a set has taken the place of another, but not where others had said so. */
+  onChanged?(): void;
   /** Called after each attempt. */
   onFetched?(outcome: KeyFetchOutcome): void;
   readonly timing?: Partial<KeyTiming>;
@@ -54,6 +59,11 @@ export class IssuerKeys {
   #failedAtMs = Number.NEGATIVE_INFINITY;
   #missedAtMs = Number.NEGATIVE_INFINITY;
   #fetching: Promise<KeySet> | undefined;
+  #toldAtMs = Number.NEGATIVE_INFINITY;
+  /** Until what others have said is looked into. */
+  #untilLook: NodeJS.Timeout | undefined;
+  /** Whether the fetch under way is for what others have said. */
+  #isTold = false;
 
   constructor(options: IssuerKeysOptions) {
     this.#options = options;
@@ -113,8 +123,45 @@ export class IssuerKeys {
     this.#fetch().catch(() => {});
   }
 
+  /**
+   * Another replica has met other keys. None of such news is lost: what may not be fetched yet is fetched as soon as it
+   * may, and again until it can be.
+   */
+  noteChanged(): void {
+    // Where nothing is known yet nothing is outdated.
+    if (this.#set === undefined || this.#untilLook !== undefined || this.#closing.signal.aborted) return;
+    const waitMs = this.#toldAtMs + this.#timing.missCooldownMs - this.#options.now();
+    if (waitMs <= 0) void this.#look();
+    else this.#lookAfter(Math.min(waitMs, this.#timing.missCooldownMs));
+  }
+
   close(): void {
     this.#closing.abort();
+    clearTimeout(this.#untilLook);
+  }
+
+  #lookAfter(ms: number): void {
+    const onTime = () => {
+      this.#untilLook = undefined;
+      void this.#look();
+    };
+    this.#untilLook = setTimeout(onTime, ms).unref();
+  }
+
+  async #look(): Promise<void> {
+    this.#toldAtMs = this.#options.now();
+    // What is being fetched may have been read before the keys changed.
+    await this.#fetching?.catch(() => {});
+    if (this.#closing.signal.aborted) return;
+    try {
+      this.#isTold = this.#fetching === undefined;
+      await this.#fetch();
+    } catch {
+      if (!this.#closing.signal.aborted && this.#untilLook === undefined)
+        this.#lookAfter(this.#timing.missCooldownMs);
+    } finally {
+      this.#isTold = false;
+    }
   }
 
   #fetch(): Promise<KeySet> {
@@ -165,6 +212,7 @@ export class IssuerKeys {
       return known;
     this.#set = fetched;
     if (withdrawn) this.#options.onWithdrawn();
+    if (known !== undefined && !this.#isTold) this.#options.onChanged?.();
     return fetched;
   }
 

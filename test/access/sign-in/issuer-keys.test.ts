@@ -1,7 +1,10 @@
 // F51: signing keys rotate, or the key endpoint is down.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { metadataUrls } from '../../../src/access/sign-in/issuer-metadata.ts';
+import { eventually } from '../../support/eventually.ts';
 import { shortRsaKey, signingKey, signToken, type Trouble } from '../../support/token-issuer.ts';
 import { startRig } from './sign-in-rig.ts';
 
@@ -59,6 +62,64 @@ test('F51 a flood of bad signatures costs one fetch a cooldown too', async (t) =
     assert.equal(await rig.verdict(forged), 'token-invalid/token_signature');
   }
   assert.equal(rig.issuer.asked.keys, 2);
+});
+
+test('F51 a change of keys is told to other replicas, and what they say is not told on', async (t) => {
+  const rig = await startRig(t, { timing: { missCooldownMs: 0 } });
+  assert.equal(await rig.verdict(rig.token()), 'ok');
+  await rig.verdict(rig.token({}, { kid: 'nobody has it' }));
+  assert.deepEqual(rig.changed, [], 'the first keys, and the same once more, are no news');
+  const second = signingKey('ES256', 'second');
+  rig.issuer.keys = [rig.key, second];
+  const fresh = signToken(second, { typ: 'at+jwt', alg: 'ES256', kid: 'second' }, rig.claims());
+  assert.equal(await rig.verdict(fresh), 'ok');
+  assert.deepEqual(rig.changed, [rig.issuer.issuer]);
+
+  const done = new AbortController();
+  const over = rig.authenticator.watch(await rig.signIn(rig.token()), done.signal);
+  rig.issuer.keys = [second];
+  const ended = once(over, 'abort');
+  rig.authenticator.noteKeysChanged('https://other.example');
+  rig.authenticator.noteKeysChanged(rig.issuer.issuer);
+  await ended;
+  assert.equal(await rig.verdict(rig.token()), 'token-invalid/token_key_unknown');
+  assert.deepEqual(rig.changed, [rig.issuer.issuer]);
+});
+
+test('F51 a flood of news of keys costs one fetch a cooldown, and no token is refused for it', async (t) => {
+  const rig = await startRig(t, { timing: { missCooldownMs: 10_000 } });
+  rig.authenticator.noteKeysChanged(rig.issuer.issuer);
+  assert.equal(await rig.verdict(rig.token()), 'ok');
+  const flood = () => {
+    for (let index = 0; index < 200; index += 1) rig.authenticator.noteKeysChanged(rig.issuer.issuer);
+  };
+  flood();
+  await eventually('the keys are fetched again', () => rig.issuer.asked.keys === 2);
+  flood();
+  // Long enough for a fetch that there must not be.
+  await setTimeout(50);
+  assert.equal(rig.issuer.asked.keys, 2);
+  const second = signingKey('ES256', 'second');
+  rig.issuer.keys = [second];
+  const fresh = signToken(second, { typ: 'at+jwt', alg: 'ES256', kid: 'second' }, rig.claims());
+  assert.equal(await rig.verdict(fresh), 'ok');
+  assert.equal(rig.issuer.asked.keys, 3);
+});
+
+test('F51 news of keys that may not be fetched yet, or cannot be, is looked into later', async (t) => {
+  const rig = await startRig(t, { timing: { missCooldownMs: 50, failureCooldownMs: 0 } });
+  const old = rig.token();
+  assert.equal(await rig.verdict(old), 'ok');
+  rig.issuer.keysTrouble = 'error';
+  rig.authenticator.noteKeysChanged(rig.issuer.issuer);
+  await eventually('the issuer has failed', () => rig.logs.join('').includes('cannot be fetched'));
+  assert.equal(await rig.verdict(old), 'ok');
+  rig.issuer.keys = [signingKey('ES256', 'second')];
+  rig.issuer.keysTrouble = 'none';
+  await eventually('the key is gone', async () => (await rig.verdict(old)) !== 'ok');
+  rig.issuer.keys = [rig.key];
+  rig.authenticator.noteKeysChanged(rig.issuer.issuer);
+  await eventually('the key is back', async () => (await rig.verdict(old)) === 'ok');
 });
 
 test('F51 everyone who waits shares one fetch', async (t) => {

@@ -36,6 +36,8 @@ export interface Rig {
   /** Published from the start. */
   readonly key: SigningKey;
   readonly logs: string[];
+  /** What other replicas would be told: the issuer, each time that its keys had changed. */
+  readonly changed: string[];
   /** `Date.now()` for everything here; whole seconds at first. */
   clock: { nowMs: number };
   /** Claims of a good token, and what differs; undefined leaves a claim out. */
@@ -52,6 +54,7 @@ export async function startRig(t: TestContext, options: RigOptions = {}): Promis
   const key = signingKey('ES256', 'first');
   issuer.keys = [key];
   const logs: string[] = [];
+  const changed: string[] = [];
   const clock = { nowMs: Math.floor(Date.now() / 1000) * 1000 };
   const outbound = createOutbound({ proxy: undefined, ca: undefined });
   const authenticator = createAuthenticator({
@@ -66,6 +69,7 @@ export async function startRig(t: TestContext, options: RigOptions = {}): Promis
     logger: createLogger({ level: 'trace', secrets: [], destination: { write: (line) => logs.push(line) } }),
     fetchJson: createFetchJson(outbound),
     now: () => clock.nowMs,
+    onKeysChanged: (name) => changed.push(name),
     keyTiming: options.timing ?? {},
     ...(options.scopeImplies === undefined ? {} : { scopeImplies: options.scopeImplies }),
   });
@@ -79,6 +83,7 @@ export async function startRig(t: TestContext, options: RigOptions = {}): Promis
     issuer,
     key,
     logs,
+    changed,
     clock,
     claims: (changes = {}) => ({
       iss: issuer.issuer,
