@@ -21,6 +21,7 @@ import { createHttpListener } from './http-listener.ts';
 import { DEFAULT_HTTP_TIMING, type HttpTiming } from './http-timing.ts';
 import { KeepAliveComments } from './keep-alive-comments.ts';
 import { type HandedOver, type HandOverFault, readHandedOver } from './read-handed-over.ts';
+import { reportFailure } from './report-failure.ts';
 import type { SignIn } from './sign-in.ts';
 
 export interface ReplicaServerOptions {
@@ -128,7 +129,7 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
       hold: budget.open(),
       maxQueuedBytes: timing.maxQueuedReplyBytes,
       stallTimeoutMs: timing.stallTimeoutMs,
-      onFailure: (error) => reportFailure(error, record),
+      onFailure: (error) => reportFailure(logger, error, record),
       onLeft: () => clientGone.abort(),
     });
     openReplies.add(reply);
@@ -168,12 +169,6 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
         reply.fail(toGatewayError(thrown), undefined, record.era ?? 'legacy');
     }
     await reply.close();
-  }
-
-  function reportFailure(error: GatewayError, record: ExchangeRecord): void {
-    record.reason ??= error.details.reason;
-    if (error.code === 'internal')
-      logger.error({ incidentId: record.id, err: error.cause ?? error }, 'internal error');
   }
 
   return {

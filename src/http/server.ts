@@ -21,6 +21,7 @@ import { createIpGuards } from './ip-guard.ts';
 import { registerJwksRoute } from './jwks-route.ts';
 import { KeepAliveComments } from './keep-alive-comments.ts';
 import { registerMcpRoute } from './mcp-route.ts';
+import { reportFailure } from './report-failure.ts';
 import { challengeFor } from './sign-in.ts';
 import { registerWellKnownRoutes } from './well-known-routes.ts';
 
@@ -97,7 +98,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     isLastAnswer,
     handleExchange,
     onSettled,
-    onFailure: reportFailure,
+    onFailure: (error, record) => reportFailure(logger, error, record),
     openReplies,
   });
   registerWellKnownRoutes(app, {
@@ -131,7 +132,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     edge.record.address = edge.arrival.address;
     if (edge.isExchange) edge.record.outcome ??= error.code;
     else options.onRefused?.(error.code);
-    reportFailure(error, edge.record);
+    reportFailure(logger, error, edge.record);
     const { status, headers, body } = errorResponse(error, {
       era: eraOfHeader(headerValue(request.headers, VERSION_HEADER)) ?? 'legacy',
       idText: undefined,
@@ -140,12 +141,6 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     });
     const answer = { status, headers: [...edge.headers, ...headers], body };
     answerEarly(request.raw, reply.raw, answer, { timing, closing: isLastAnswer() });
-  }
-
-  function reportFailure(error: GatewayError, record: ExchangeRecord): void {
-    record.reason ??= error.details.reason;
-    if (error.code === 'internal')
-      logger.error({ incidentId: record.id, err: error.cause ?? error }, 'internal error');
   }
 
   return {

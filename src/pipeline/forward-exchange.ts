@@ -1,8 +1,7 @@
 // Hands an exchange to the replica where what it needs lives, and repeats what that replica answers on the client's own
 // reply. There is one hop at most: what was handed over is not handed on.
-import type { CallOutput } from '../bridge/call-output.ts';
+import type { CallOutput, StreamSink } from '../bridge/call-output.ts';
 import { GatewayError } from '../errors.ts';
-import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
 import { forwardedHeaders } from '../replicas/forwarded-headers.ts';
 import {
   type ForwardedExchange,
@@ -19,13 +18,9 @@ import type { GatewayContext } from './gateway-context.ts';
 import { sealCredentials } from './handed-credentials.ts';
 
 /** Where an answer is repeated. The exchange's own reply is one. */
-export interface RepeatedReply {
+export interface RepeatedReply extends Pick<StreamSink, 'openStream' | 'send' | 'respond' | 'end'> {
   setHeader(name: string, value: string): void;
-  openStream(primingEventId?: string): void;
-  send(message: StreamMessage, eventId?: string): Promise<void> | undefined;
-  respond(idText: string, outcome: JsonRpcOutcome, options?: { status?: number; eventId?: string }): void;
   accept(status?: 202 | 204): void;
-  end(): void;
 }
 
 export interface Forward {

@@ -1,8 +1,7 @@
 // News among all that share a Redis (pub/sub). Best effort: what is said while Redis is away, or while somebody does not
 // listen, is lost. It listens on a connection of its own, which comes back by itself.
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { redisClient } from './redis-client.ts';
+import { connected, disconnected, redisClient } from './redis-client.ts';
 import { type RedisConnection, type RedisConnectionOptions, redisClientOptions } from './redis-connection.ts';
 
 export interface RedisChannelOptions extends Pick<RedisConnectionOptions, 'url' | 'keyPrefix' | 'ca'> {
@@ -16,7 +15,6 @@ export interface RedisChannelOptions extends Pick<RedisConnectionOptions, 'url' 
 
 /** A connection that nobody says anything on may be gone without a word. */
 const PING_EVERY_MS = 5_000;
-const OPEN_TIMEOUT_MS = 1_000;
 
 export class RedisChannel {
   readonly #client: Redis;
@@ -43,14 +41,10 @@ export class RedisChannel {
 
   /** Connects. Resolves when it listens, or when it has become plain that it will take longer. Never rejects. */
   async open(): Promise<void> {
-    this.#client.connect().catch(() => {});
     // What gets no answer in time is given up for a new connection (socketTimeout).
     this.#pinger = setInterval(() => void this.#client.ping().catch(() => {}), PING_EVERY_MS);
     this.#pinger.unref();
-    const late = new AbortController();
-    const patience = delay(OPEN_TIMEOUT_MS, undefined, { signal: late.signal }).catch(() => {});
-    await Promise.race([this.#opened.promise, patience]);
-    late.abort();
+    await connected(this.#client, this.#opened.promise);
   }
 
   /** Never throws. */
@@ -76,12 +70,6 @@ export class RedisChannel {
   async #close(): Promise<void> {
     clearInterval(this.#pinger);
     this.#opened.resolve();
-    const { status } = this.#client;
-    // Before `connect` there is nothing to end; between two tries no stream tells of the end.
-    const ended = ['wait', 'end', 'close', 'reconnecting'].includes(status)
-      ? Promise.resolve()
-      : new Promise((resolve) => this.#client.once('end', resolve));
-    this.#client.disconnect();
-    await ended;
+    await disconnected(this.#client);
   }
 }

@@ -1,12 +1,11 @@
 // One connection to Redis that nobody waits for long: every answer is due within a time; after two failures in a row
 // nothing is asked any more until a probe of our own has succeeded. It connects, and comes back, by itself.
-import { setTimeout as delay } from 'node:timers/promises';
 import { getCACertificates } from 'node:tls';
 import type { CommonRedisOptions, Redis, RedisOptions } from 'ioredis';
 import type { Logger } from '../telemetry/logger.ts';
 import { answerWithin } from './answer-within.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
-import { redisClient } from './redis-client.ts';
+import { connected, disconnected, redisClient } from './redis-client.ts';
 import { StoreUnavailable } from './store.ts';
 
 export interface RedisConnectionOptions {
@@ -31,8 +30,6 @@ const CONNECT_TIMEOUT_MS = 500;
 const DEAD_SOCKET_MS = 2_000;
 const DISCONNECT_TIMEOUT_MS = 100;
 const MAX_RECONNECT_DELAY_MS = 500;
-/** How long `open` waits for the first answer. */
-const OPEN_TIMEOUT_MS = 1_000;
 /** How the client says that there is none; why there is none, it has said before. */
 const NO_CONNECTION = "Stream isn't writeable";
 
@@ -72,11 +69,7 @@ export class RedisConnection {
 
   /** Connects. Resolves when the first answer is there, or when it has become plain that it will take longer. */
   async open(): Promise<void> {
-    this.#client.connect().catch(() => {});
-    const late = new AbortController();
-    const patience = delay(OPEN_TIMEOUT_MS, undefined, { signal: late.signal }).catch(() => {});
-    await Promise.race([this.#opened.promise, patience]);
-    late.abort();
+    await connected(this.#client, this.#opened.promise);
     if (this.#closing === undefined && !this.available) this.#sayDown();
   }
 
@@ -105,13 +98,7 @@ export class RedisConnection {
     clearTimeout(this.#probeTimer);
     this.#opened.resolve();
     if (this.available) await this.#answer(last).catch(() => {});
-    const { status } = this.#client;
-    // Before `connect` there is nothing to end; between two tries no stream tells of the end.
-    const ended = ['wait', 'end', 'close', 'reconnecting'].includes(status)
-      ? Promise.resolve()
-      : new Promise((resolve) => this.#client.once('end', resolve));
-    this.#client.disconnect();
-    await ended;
+    await disconnected(this.#client);
   }
 
   async #answer<T>(command: (client: Redis) => Promise<T>): Promise<T> {
