@@ -10,6 +10,7 @@ import type { SignIn } from '../../src/http/sign-in.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import type { ExchangeRecord } from '../../src/telemetry/exchange-record.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
+import { gatewayConfig } from '../support/gateway-config.ts';
 
 export interface EdgeOptions {
   /** In place of the pipeline; without one, every request is answered with what arrived. */
@@ -79,41 +80,12 @@ function answerWithWhatArrived({ reply, body, view, httpMethod }: Exchange): voi
 }
 
 export function edgeConfig(overrides: Partial<GatewayConfig> = {}): GatewayConfig {
-  return {
-    listen: { host: '127.0.0.1', port: 0, tls: undefined },
-    admin: undefined,
+  return gatewayConfig({
     publicUrl: 'http://127.0.0.1:8080',
-    insecure: false,
-    auth: undefined,
-    access: undefined,
-    limits: [],
-    streams: { maxPerPrincipal: 100 },
-    processes: { max: 100, maxPerPrincipal: 100 },
-    redis: undefined,
-    replica: undefined,
-    audit: undefined,
-    trustedProxies: [],
-    origins: [],
-    hosts: [],
     bodyLimitBytes: 1024 * 1024,
     maxBufferedBytes: 64 * 1024 * 1024,
-    sessions: {
-      idleTimeoutMs: 60_000,
-      maxAgeMs: 60_000,
-      max: 10,
-      maxPerPrincipal: 10,
-      replay: { bytes: 1024, forMs: 1000 },
-    },
-    parked: { timeoutMs: 1000, max: 10, maxPerPrincipal: 10 },
-    names: 'auto',
-    pins: undefined,
-    lists: { timeoutMs: 1000, staleForMs: 300_000, ttlMs: 1000 },
-    toolsets: {},
-    outbound: { proxy: undefined, noProxy: [], ca: undefined },
-    drain: { delayMs: 0, graceMs: 1000 },
-    log: { level: 'info' },
     ...overrides,
-  };
+  });
 }
 
 /** A POST as MCP clients send it, through fetch. */

@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { AccessConfig } from '../../src/config/access-config.ts';
 import type { LimitConfig } from '../../src/config/limits-config.ts';
 import { eventually } from '../support/eventually.ts';
+import { EVERYTHING_FOR_EVERYONE } from '../support/gateway-config.ts';
 import { openSession, requestText } from '../support/raw-session.ts';
 import { type ReplicaPair, startPair, through } from '../support/replica-pair.ts';
 import { ALICE, KEYS, TWO_CALLERS } from '../support/two-callers.ts';
@@ -121,20 +121,6 @@ test('one line for one exchange: the hop is told to whoever debugs', async (t) =
   assert.equal(lines.length, 1);
 });
 
-const ALLOW_ALL: AccessConfig = {
-  rules: [
-    {
-      name: 'all',
-      when: { groups: [], scopes: [], subjects: [], clients: [], issuers: [] },
-      allow: ['*'],
-      deny: [],
-      if: undefined,
-    },
-  ],
-  scopes: {},
-  scopeImplies: {},
-};
-
 const LIMIT: LimitConfig = {
   name: 'few',
   key: ['principal'],
@@ -164,7 +150,10 @@ test('F57: a call that makes a hop is charged once', async (t) => {
 });
 
 test('F50: who lacks a scope is told so where they ask, and nothing is done where the session lives', async (t) => {
-  const gateway = { auth: TWO_CALLERS, access: { ...ALLOW_ALL, scopes: { 'faulty/echo': ['admin'] } } };
+  const gateway = {
+    auth: TWO_CALLERS,
+    access: { ...EVERYTHING_FOR_EVERYONE, scopes: { 'faulty/echo': ['admin'] } },
+  };
   const { a, b, service } = await startPair(t, { ...STDIO, gateway, secrets: KEYS });
   await using session = await openSession(a, ALICE);
   await using other = through(b, session, ALICE);

@@ -8,11 +8,12 @@ import { createGateway, type Gateway, type GatewayOptions } from '../../src/gate
 import type { ReloadOutcome } from '../../src/lifecycle/reloads.ts';
 import { BufferBudget } from '../../src/state/buffer-budget.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
+import { gatewayConfig } from './gateway-config.ts';
 import { assertCleanEnd } from './gateway-end.ts';
 import { GatewayLogs } from './gateway-logs.ts';
 import { watchHandles } from './live-handles.ts';
 import { processesIn } from './process-tree.ts';
-import { gatewayConfig, type RigServers, serversOf } from './rig-config.ts';
+import { type RigServers, serversOf } from './rig-servers.ts';
 
 export interface StartOptions extends RigServers {
   readonly gateway?: Partial<GatewayConfig>;

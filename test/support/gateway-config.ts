@@ -1,25 +1,9 @@
-// The config of a gateway in a test's own process, made of what the test speaks of.
+// What a gateway of a test is told, but for its servers.
 import type { AccessConfig } from '../../src/config/access-config.ts';
-import type {
-  GatewayConfig,
-  HttpServerConfig,
-  ServerConfig,
-  StdioServerConfig,
-} from '../../src/config/config.ts';
-import { httpServerConfig } from './http-server-config.ts';
-import { faultyConfig } from './stdio-rig.ts';
-
-export interface RigServers {
-  /** The faulty stdio server with these switches, and what else differs in its config. */
-  readonly stdio?: { readonly switches?: readonly string[] } & Partial<StdioServerConfig>;
-  /** A server over HTTP at this URL, and what else differs in its config. */
-  readonly http?: { readonly url: string } & Partial<HttpServerConfig>;
-  /** Any servers, in place of the two above; a child's `cwd` is always a folder of the gateway's own. */
-  readonly servers?: readonly ServerConfig[];
-}
+import type { GatewayConfig } from '../../src/config/config.ts';
 
 /** Whoever signs in; a test that is about access says so. */
-const EVERYTHING_FOR_EVERYONE: AccessConfig = {
+export const EVERYTHING_FOR_EVERYONE: AccessConfig = {
   rules: [
     {
       name: 'everyone',
@@ -32,16 +16,6 @@ const EVERYTHING_FOR_EVERYONE: AccessConfig = {
   scopes: {},
   scopeImplies: {},
 };
-
-/** @param folder where the children run */
-export function serversOf({ stdio, http, servers }: RigServers, folder: string): ServerConfig[] {
-  const { switches = [], ...changes } = stdio ?? {};
-  const built = servers ?? [
-    ...(stdio === undefined ? [] : [faultyConfig(switches, changes)]),
-    ...(http === undefined ? [] : [httpServerConfig(http.url, http)]),
-  ];
-  return built.map((server) => (server.type === 'stdio' ? { ...server, cwd: folder } : server));
-}
 
 /** Limits far away, clocks short: what a test does not speak of must not get in its way. */
 export function gatewayConfig(changes: Partial<GatewayConfig>): GatewayConfig {
