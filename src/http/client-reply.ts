@@ -12,6 +12,7 @@ import { type ChallengeFor, errorMessage, errorResponse, type FailureContext } f
 import { EVENT_STREAM, eventFrame, KEEP_ALIVE_COMMENT, primingFrame } from './event-frame.ts';
 import type { KeepAliveComments } from './keep-alive-comments.ts';
 import { PacedResponse, type PacedResponseOptions } from './paced-response.ts';
+import { ReplyCourse } from './reply-course.ts';
 
 export interface HttpReplyOptions extends PacedResponseOptions {
   readonly accepts: Accepted;
@@ -34,14 +35,13 @@ export class HttpReply implements ClientReply {
   readonly #options: HttpReplyOptions;
   readonly #response: ServerResponse;
   readonly #pace: PacedResponse;
+  readonly #course: ReplyCourse;
   readonly #headers: string[];
-  #state: 'open' | 'streaming' | 'ended' = 'open';
-  #holdTimer: NodeJS.Timeout | undefined;
-  #primingEventId: string | undefined;
   #stopComments: (() => void) | undefined;
 
   constructor(options: HttpReplyOptions) {
     this.accepts = options.accepts;
+    this.#course = new ReplyCourse(options.accepts, (primingEventId) => this.#beginStream(primingEventId));
     this.#options = options;
     this.#response = options.response;
     this.#pace = new PacedResponse(options, () => this.#abandon());
@@ -51,19 +51,18 @@ export class HttpReply implements ClientReply {
   }
 
   get committed(): boolean {
-    return this.#state !== 'open';
+    return !this.#course.isOpen;
   }
 
   holdFor(holdMs: number, primingEventId?: string): void {
-    if (this.#state !== 'open' || !this.accepts.events) return;
-    this.#primingEventId = primingEventId;
-    clearTimeout(this.#holdTimer);
-    this.#holdTimer = setTimeout(() => this.openStream(), holdMs);
+    this.#course.holdFor(holdMs, primingEventId);
   }
 
-  openStream(primingEventId = this.#primingEventId): void {
-    if (this.#state !== 'open' || !this.accepts.events) return;
-    this.#state = 'streaming';
+  openStream(primingEventId?: string): void {
+    this.#course.openStream(primingEventId);
+  }
+
+  #beginStream(primingEventId: string | undefined): void {
     this.#writeHead(200, [
       'Content-Type',
       EVENT_STREAM,
@@ -82,14 +81,12 @@ export class HttpReply implements ClientReply {
   }
 
   setHeader(name: string, value: string): void {
-    if (this.#state === 'open') this.#headers.push(name, value);
+    if (this.#course.isOpen) this.#headers.push(name, value);
   }
 
   send(message: StreamMessage, eventId?: string): Promise<void> | undefined {
     this.openStream();
-    return this.#state === 'streaming'
-      ? this.#pace.write(eventFrame(writeJson(message), eventId))
-      : undefined;
+    return this.#course.isStreaming ? this.#pace.write(eventFrame(writeJson(message), eventId)) : undefined;
   }
 
   respond(
@@ -97,7 +94,7 @@ export class HttpReply implements ClientReply {
     outcome: JsonRpcOutcome,
     { status = 200, eventId }: { status?: number; eventId?: string } = {},
   ): void {
-    if (this.#state === 'ended') return;
+    if (this.#course.hasEnded) return;
     const { record, hold } = this.#options;
     const json = `{"jsonrpc":"2.0","id":${idText},${writeJson(outcome).slice(1)}`;
     if (json.length > LARGE_ANSWER && !hold.resize(json.length)) {
@@ -107,7 +104,7 @@ export class HttpReply implements ClientReply {
     record.outcome ??= 'error' in outcome ? 'error' : 'ok';
     record.isError = 'result' in outcome && outcome.result.isError === true;
     record.answerBytes = Buffer.byteLength(json);
-    if (this.#endsAsEvent(status)) {
+    if (this.#course.endsAsEvent(status)) {
       this.openStream();
       this.#endStream(eventFrame(json, eventId));
     } else {
@@ -118,11 +115,11 @@ export class HttpReply implements ClientReply {
   fail(error: GatewayError, idText: string | undefined, era: Era): void {
     const { record, challenge, onFailure } = this.#options;
     onFailure(error);
-    if (this.#state === 'ended') return;
+    if (this.#course.hasEnded) return;
     record.outcome ??= error.code;
     record.reason ??= error.details.reason;
     const context: FailureContext = { era, idText, incidentId: record.id, challenge };
-    if (this.#endsAsEvent(failureFor(error.code, era).status)) {
+    if (this.#course.endsAsEvent(failureFor(error.code, era).status)) {
       this.openStream();
       // Without an id the client could not tell whose failure this is.
       this.#endStream(idText === undefined ? '' : eventFrame(errorMessage(error, context), undefined));
@@ -133,17 +130,17 @@ export class HttpReply implements ClientReply {
   }
 
   accept(status: 202 | 204 = 202): void {
-    if (this.#state !== 'open') return;
+    if (!this.#course.isOpen) return;
     this.#options.record.outcome ??= 'ok';
-    this.#state = 'ended';
+    this.#course.end();
     this.#writeHead(status, status === 204 ? [] : ['Content-Length', '0']);
     this.#response.end();
   }
 
   end(): void {
-    if (this.#state === 'ended') return;
+    if (this.#course.hasEnded) return;
     this.openStream();
-    if (this.#state === 'streaming') this.#endStream('');
+    if (this.#course.isStreaming) this.#endStream('');
     else this.accept();
   }
 
@@ -152,14 +149,8 @@ export class HttpReply implements ClientReply {
     else this.#response.once('close', listener);
   }
 
-  /** A status other than 200 needs its own head, so it is JSON whatever the client prefers. */
-  #endsAsEvent(status: number): boolean {
-    if (this.#state === 'streaming') return true;
-    return status === 200 && !this.accepts.json && this.accepts.events;
-  }
-
   #endWithJson(status: number, headers: readonly string[], json: string): void {
-    this.#state = 'ended';
+    this.#course.end();
     this.#writeHead(status, [
       ...headers,
       'Content-Type',
@@ -173,13 +164,12 @@ export class HttpReply implements ClientReply {
   }
 
   #endStream(lastFrame: string): void {
-    this.#state = 'ended';
+    this.#course.end();
     this.#stopComments?.();
     this.#pace.end(lastFrame);
   }
 
   #writeHead(status: number, headers: readonly string[]): void {
-    clearTimeout(this.#holdTimer);
     if (this.#options.isLastAnswer()) this.#response.shouldKeepAlive = false;
     this.#response.writeHead(status, [...this.#headers, ...headers]);
   }
@@ -192,8 +182,7 @@ export class HttpReply implements ClientReply {
   }
 
   #onClose(): void {
-    this.#state = 'ended';
-    clearTimeout(this.#holdTimer);
+    this.#course.end();
     this.#stopComments?.();
     this.#pace.closed();
   }

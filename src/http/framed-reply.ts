@@ -11,6 +11,7 @@ import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Accepted } from './accept-header.ts';
 import type { KeepAliveComments } from './keep-alive-comments.ts';
 import { PacedResponse, type PacedResponseOptions } from './paced-response.ts';
+import { ReplyCourse } from './reply-course.ts';
 
 export interface FramedReplyOptions extends PacedResponseOptions {
   /** What the client's Accept header allows. */
@@ -33,17 +34,16 @@ export class FramedReply implements ClientReply {
   readonly accepts: Accepted;
   readonly #options: FramedReplyOptions;
   readonly #pace: PacedResponse;
+  readonly #course: ReplyCourse;
   readonly #stopHeartbeat: () => void;
   readonly #over = Promise.withResolvers<void>();
-  #state: 'open' | 'streaming' | 'ended' = 'open';
-  #holdTimer: NodeJS.Timeout | undefined;
-  #primingEventId: string | undefined;
 
   /** The head of the response is out, and the proof. */
   constructor(options: FramedReplyOptions) {
     const { accepts, response, heartbeats } = options;
     this.accepts = accepts;
     this.#options = options;
+    this.#course = new ReplyCourse(accepts, (primingEventId) => void this.#say({ open: { primingEventId } }));
     this.#pace = new PacedResponse(options, () => this.#abandon());
     this.#stopHeartbeat = heartbeats.add(() => {
       if (!response.writableNeedDrain) response.write(HEARTBEAT);
@@ -53,30 +53,24 @@ export class FramedReply implements ClientReply {
   }
 
   get committed(): boolean {
-    return this.#state !== 'open';
+    return !this.#course.isOpen;
   }
 
   holdFor(holdMs: number, primingEventId?: string): void {
-    if (this.#state !== 'open' || !this.accepts.events) return;
-    this.#primingEventId = primingEventId;
-    clearTimeout(this.#holdTimer);
-    this.#holdTimer = setTimeout(() => this.openStream(), holdMs);
+    this.#course.holdFor(holdMs, primingEventId);
   }
 
-  openStream(primingEventId = this.#primingEventId): void {
-    if (this.#state !== 'open' || !this.accepts.events) return;
-    this.#state = 'streaming';
-    clearTimeout(this.#holdTimer);
-    void this.#say({ open: { primingEventId } });
+  openStream(primingEventId?: string): void {
+    this.#course.openStream(primingEventId);
   }
 
   setHeader(name: string, value: string): void {
-    if (this.#state === 'open') void this.#say({ header: [name, value] });
+    if (this.#course.isOpen) void this.#say({ header: [name, value] });
   }
 
   send(message: StreamMessage, eventId?: string): Promise<void> | undefined {
     this.openStream();
-    return this.#state === 'streaming' ? this.#say({ send: { message, eventId } }) : undefined;
+    return this.#course.isStreaming ? this.#say({ send: { message, eventId } }) : undefined;
   }
 
   respond(
@@ -84,7 +78,7 @@ export class FramedReply implements ClientReply {
     outcome: JsonRpcOutcome,
     { status, eventId }: { status?: number; eventId?: string } = {},
   ): void {
-    if (this.#state === 'ended') return;
+    if (this.#course.hasEnded) return;
     const { record, hold } = this.#options;
     const outcomeJson = writeJson(outcome);
     if (outcomeJson.length > LARGE_ANSWER && !hold.resize(outcomeJson.length)) {
@@ -95,31 +89,32 @@ export class FramedReply implements ClientReply {
     record.isError = 'result' in outcome && outcome.result.isError === true;
     record.answerBytes =
       RESPONSE_HEAD_BYTES + Buffer.byteLength(idText) + Buffer.byteLength(outcomeJson) - '{'.length;
-    if (this.#endsAsEvent(status ?? 200)) this.openStream();
+    // As the client's own reply decides: a stream that a hold was to begin begins with its priming event all the same.
+    if (this.#course.endsAsEvent(status ?? 200)) this.openStream();
     this.#end(respondLine({ idText, outcomeJson, status, eventId }));
   }
 
   fail(error: GatewayError, idText: string | undefined, era: Era): void {
     const { record, onFailure } = this.#options;
     onFailure(error);
-    if (this.#state === 'ended') return;
+    if (this.#course.hasEnded) return;
     record.outcome ??= error.code;
     record.reason ??= error.details.reason;
     const { cause: _, ...details } = error.details;
-    if (this.#endsAsEvent(failureFor(error.code, era).status)) this.openStream();
+    if (this.#course.endsAsEvent(failureFor(error.code, era).status)) this.openStream();
     this.#end(frameLine({ fail: { code: error.code, details, idText, era } }));
   }
 
   accept(status: 202 | 204 = 202): void {
-    if (this.#state !== 'open') return;
+    if (!this.#course.isOpen) return;
     this.#options.record.outcome ??= 'ok';
     this.#end(frameLine({ accept: status }));
   }
 
   end(): void {
-    if (this.#state === 'ended') return;
+    if (this.#course.hasEnded) return;
     this.openStream();
-    if (this.#state === 'streaming') this.#end(frameLine({ end: true }));
+    if (this.#course.isStreaming) this.#end(frameLine({ end: true }));
     else this.accept();
   }
 
@@ -134,11 +129,6 @@ export class FramedReply implements ClientReply {
     if (!response.destroyed) this.#pace.end(frameLine({ record: forwardedRecord(record) }));
   }
 
-  /** As the client's own reply decides: a stream that a hold was to begin begins with its priming event all the same. */
-  #endsAsEvent(status: number): boolean {
-    return status === 200 && !this.accepts.json && this.accepts.events;
-  }
-
   #say(frame: ReplyFrame): Promise<void> | undefined {
     return this.#pace.write(frameLine(frame));
   }
@@ -149,8 +139,7 @@ export class FramedReply implements ClientReply {
   }
 
   #settle(): void {
-    this.#state = 'ended';
-    clearTimeout(this.#holdTimer);
+    this.#course.end();
     this.#over.resolve();
   }
 
@@ -163,7 +152,7 @@ export class FramedReply implements ClientReply {
   }
 
   #onClose(): void {
-    const isLeft = this.#state !== 'ended';
+    const isLeft = !this.#course.hasEnded;
     this.#settle();
     this.#stopHeartbeat();
     this.#pace.closed();
