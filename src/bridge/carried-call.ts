@@ -23,7 +23,7 @@ import type { ParkedCalls } from './parking/parked-calls.ts';
 import { SealedFields } from './seals/sealed-fields.ts';
 import type { SealedState } from './seals/sealed-state.ts';
 import { statusOfError } from './server-errors.ts';
-import type { SessionCall } from './sessions/legacy-session.ts';
+import type { SessionCall } from './sessions/session-calls.ts';
 import { tracedSend } from './traced-send.ts';
 import { visibleError, visibleResult } from './visible-result.ts';
 

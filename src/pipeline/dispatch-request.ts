@@ -5,7 +5,7 @@ import type { CallingClient } from '../bridge/calling-client.ts';
 import { carryCall } from '../bridge/carry-call.ts';
 import { chooseLink, linkInPlace } from '../bridge/choose-link.ts';
 import { capabilitiesForModern } from '../bridge/client-features.ts';
-import type { SessionCall } from '../bridge/sessions/legacy-session.ts';
+import type { SessionCall } from '../bridge/sessions/session-calls.ts';
 import { tellLogLevel } from '../bridge/sessions/session-log-level.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';

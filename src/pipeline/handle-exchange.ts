@@ -1,7 +1,7 @@
 // The straight line. Every client request comes through here, and nothing goes round it:
 //   http edge > read message > route > authorize > limit > parameters > bridge > link > reply > record
 // The edge has checked Origin, Host and caller before; dispatch-request.ts is the line from route to bridge.
-import { ClientCancelled } from '../bridge/sessions/legacy-session.ts';
+import { ClientCancelled } from '../bridge/sessions/session-calls.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import { type ClientRequest, type Refusal, readClientMessage } from '../protocol/client-message.ts';
 import type { Era } from '../protocol/era.ts';

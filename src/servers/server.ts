@@ -1,6 +1,5 @@
 // One server of the config at run time: its era, its links, and how a link to it is opened.
 import type { ServerConfig } from '../config/config.ts';
-import { GatewayError } from '../errors.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { awaitBackoff } from './await-backoff.ts';
@@ -12,6 +11,7 @@ import { ListFindings } from './list-findings.ts';
 import type { Peer } from './peer.ts';
 import { probeEra } from './probe-era.ts';
 import type { ProcessPlaces } from './process-places.ts';
+import { ServerFaults } from './server-faults.ts';
 import { ServerLink } from './server-link.ts';
 import { type ServerState, serverState } from './server-state.ts';
 import { ServerStats } from './server-stats.ts';
@@ -52,10 +52,7 @@ export class Server {
   readonly #ownerBackoffs = new OwnerBackoffs();
   readonly #listeners = new SharedListeners();
   #peer: Peer | undefined;
-  /** Of the last start or link, if it failed. */
-  #fault: { readonly words: string; readonly at: string } | undefined;
-  /** Why the last start failed, if it was for a credential. */
-  #refusal: GatewayError | undefined;
+  readonly #faults = new ServerFaults();
   readonly #findings: ListFindings;
   #askedAgainAt = Number.NEGATIVE_INFINITY;
   readonly #retired = new AbortController();
@@ -169,8 +166,7 @@ export class Server {
       restarts: this.stats.restarts,
       lastHandshakeMs: this.stats.lastHandshakeMs ?? null,
       failures: this.#backoff.failures,
-      lastError: this.#fault?.words ?? null,
-      lastErrorAt: this.#fault?.at ?? null,
+      ...this.#faults.status(),
       ...this.#findings.status(),
       ...(this.config.type === 'stdio' ? { processes: this.#processStatus() } : {}),
     };
@@ -183,7 +179,7 @@ export class Server {
 
   get #state(): ServerState {
     const { openLinks } = this;
-    return serverState({ openLinks, starting: this.#pool.starting, isBroken: this.#fault !== undefined });
+    return serverState({ openLinks, starting: this.#pool.starting, isBroken: this.#faults.isBroken });
   }
 
   get linksByState(): Readonly<Record<LinkState, number>> {
@@ -260,7 +256,7 @@ export class Server {
     request: Omit<OwnLinkRequest, 'key' | keyof LinkHold>,
     { signal, backoff }: { signal: AbortSignal; backoff: Backoff },
   ): Promise<ServerLink> {
-    await awaitBackoff(backoff, signal, this.#refusal);
+    await awaitBackoff(backoff, signal, this.#faults.refusal);
     this.stats.started();
     const startedAt = performance.now();
     const attempt = backoff.begin();
@@ -268,9 +264,8 @@ export class Server {
       const { transport, peer, inbox, inherited } = await this.#connector.connect(request, signal);
       // What a session was told when it began may be old by now.
       if (!inherited) this.#peer = peer;
-      this.#fault = undefined;
+      this.#faults.clear();
       this.stats.opened(since(startedAt));
-      this.#refusal = undefined;
       this.#logger.info({ era: peer.era, version: peer.version, ms: since(startedAt) }, 'link open');
       const link = new ServerLink({
         transport,
@@ -288,14 +283,12 @@ export class Server {
       return link;
     } catch (thrown) {
       if (signal.aborted) throw thrown;
-      this.#refusal = isCredentialRefusal(thrown) ? thrown : undefined;
+      const words = this.#faults.noteFailure(thrown);
       // Whose credential is refused holds up nobody; tokens are not asked for at any pace anyway.
-      if (request.caller === undefined || this.#refusal === undefined) {
+      if (request.caller === undefined || this.#faults.refusal === undefined) {
         backoff.failed(performance.now(), { begunAtMs: startedAt });
       }
       this.stats.failed();
-      const words = describeFailure(thrown);
-      this.#fault = { words, at: new Date().toISOString() };
       this.#logger.warn({ reason: words, ms: since(startedAt) }, 'link failed to open');
       throw thrown;
     } finally {
@@ -336,20 +329,9 @@ export class Server {
     }
     backoff.failed(performance.now(), { uptimeMs: performance.now() - link.openedAt });
     this.stats.failed();
-    this.#fault = { words: reason, at: new Date().toISOString() };
+    this.#faults.noteEnd(reason);
     this.#logger.warn({ reason, uptimeMs: since(link.openedAt) }, 'link ended');
   }
-}
-
-function isCredentialRefusal(thrown: unknown): thrown is GatewayError {
-  return thrown instanceof GatewayError && thrown.code === 'credential-refused';
-}
-
-/** Words for the operator: reason and cause, never for a client. */
-function describeFailure(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown);
-  const reason = thrown instanceof GatewayError ? (thrown.details.reason ?? thrown.code) : thrown.message;
-  return thrown.cause instanceof Error ? `${reason}: ${thrown.cause.message}` : reason;
 }
 
 function since(startedAt: number): number {

@@ -106,7 +106,7 @@ async function askOne(carried: CarriedCall, question: Question, signal: AbortSig
   }
   const names = client.session.namesOf(server.slug);
   const params = names === undefined ? asked.params : publishQuestion(method, asked.params, names);
-  const outcome = await client.session.askAndWait(method, params, {
+  const outcome = await client.session.questions.askAndWait(method, params, {
     stream: sessionCall.stream,
     signal,
   });

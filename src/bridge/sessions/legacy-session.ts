@@ -11,40 +11,22 @@ import {
   type JsonRpcNotification,
   type JsonRpcOutcome,
   readExactId,
-  readId,
 } from '../../protocol/json-rpc.ts';
-import { type JsonObject, readJson } from '../../protocol/json-text.ts';
-import type { CallDeadline } from '../../servers/call-deadline.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerLink } from '../../servers/server-link.ts';
 import type { BufferBudget } from '../../state/buffer-budget.ts';
 import type { SessionRecord, SessionState } from '../../state/session-store.ts';
-import type { CallOutput, StreamSink } from '../call-output.ts';
+import type { StreamSink } from '../call-output.ts';
 import { CoalescedChanges } from '../listening/coalesced-changes.ts';
 import { publicMessage } from '../public-output.ts';
 import type { SealedState } from '../seals/sealed-state.ts';
 import { KeptState } from './kept-state.ts';
 import { OpenQuestions, type QuestionOrigin, type ServerQuestion } from './open-questions.ts';
+import { type SessionCall, SessionCalls, type StartingCall } from './session-calls.ts';
 import { type EventStream, type ReplayLimits, SessionStreams } from './session-streams.ts';
 import { SessionSubscriptions } from './session-subscriptions.ts';
 import { SessionTasks } from './session-tasks.ts';
 import { WaitingQuestions } from './waiting-questions.ts';
-
-/** One call of the client, as long as it runs. */
-export interface SessionCall {
-  readonly idText: string;
-  readonly stream: EventStream;
-  /** Aborts when the client cancels it or the session ends. */
-  readonly controller: AbortController;
-  /** The server may ask the client something while this runs (tools/call, prompts/get, resources/read). */
-  readonly mayAsk: boolean;
-  /** The slug of the server that it is for; undefined where it is for all of a view. */
-  readonly server: string | undefined;
-  /** The server's own id of the task whose result this call waits for. */
-  task?: string;
-  /** The clock of the call at the server, once it has been sent. */
-  clock?: Pick<CallDeadline, 'extend'>;
-}
 
 export interface LegacySessionOptions {
   readonly replay: ReplayLimits;
@@ -62,9 +44,6 @@ const EPOCH_BYTES = 9;
 const MAX_QUESTIONS = 100;
 
 const ENDED_TEXT = 'The session ended before the server had answered; send initialize to start a new one';
-
-/** What the client meant when it took a call back: it gets no response. */
-export class ClientCancelled extends Error {}
 
 export class LegacySession {
   readonly key: string;
@@ -87,7 +66,7 @@ export class LegacySession {
   readonly #tasks = new Map<string, SessionTasks>();
   readonly #subscriptions = new Map<string, SessionSubscriptions>();
   readonly #changes = new CoalescedChanges((method) => this.#tellChange(method));
-  readonly #calls = new Set<SessionCall>();
+  readonly #calls = new SessionCalls();
   /** What belongs to no call; held, bounded, while no GET stream is open. */
   readonly #standalone: EventStream;
 
@@ -185,16 +164,9 @@ export class LegacySession {
     return this.viewServers === undefined ? undefined : viewNames(server);
   }
 
-  startCall({ idText, ...more }: Pick<SessionCall, 'idText' | 'stream' | 'mayAsk' | 'server'>): SessionCall {
-    const controller = new AbortController();
-    // A cancellation may spell the same id otherwise.
-    const call: SessionCall = {
-      idText: readId(readJson(idText))?.idText ?? idText,
-      ...more,
-      controller,
-    };
-    if (this.ended.signal.aborted) controller.abort(this.ended.signal.reason);
-    this.#calls.add(call);
+  startCall(starting: StartingCall): SessionCall {
+    const call = this.#calls.start(starting);
+    if (this.ended.signal.aborted) call.controller.abort(this.ended.signal.reason);
     this.#retryWaiting();
     return call;
   }
@@ -206,7 +178,7 @@ export class LegacySession {
   }
 
   finishCall(call: SessionCall): void {
-    this.#calls.delete(call);
+    this.#calls.finish(call);
     this.#retryWaiting();
   }
 
@@ -230,10 +202,9 @@ export class LegacySession {
     return true;
   }
 
-  /** `notifications/cancelled`: ids may be used twice by careless clients, the newest is meant (F21). */
+  /** The client takes a call back. */
   cancel(idText: string, reason: string | undefined): void {
-    const call = [...this.#calls].findLast((candidate) => candidate.idText === idText);
-    call?.controller.abort(new ClientCancelled(reason ?? 'cancelled by the client'));
+    this.#calls.cancel(idText, reason);
   }
 
   /**
@@ -252,7 +223,7 @@ export class LegacySession {
     }
     // Progress that its wire ties to no call carries a token of ours, which means nothing to the client (F22).
     if (message.method === 'notifications/progress') return;
-    const [sole, ...others] = this.#callsAt(server);
+    const [sole, ...others] = this.#calls.at(server);
     const isOfCall = message.method === 'notifications/message' && others.length === 0;
     const stream = (isOfCall ? sole?.stream : undefined) ?? this.#standalone;
     void stream.send(message);
@@ -288,21 +259,17 @@ export class LegacySession {
 
   #askOn(stream: EventStream, question: ServerQuestion, origin: QuestionOrigin): void {
     const id = this.questions.open(question, origin, stream);
-    this.#extendClockOf(stream);
+    this.#calls.extendClockOf(stream);
     void stream.send({ ...question.request, id });
   }
 
   #streamFor({ task, server }: ServerQuestion): EventStream | undefined {
-    const calls = this.#callsAt(server);
+    const calls = this.#calls.at(server);
     const waiting = task === undefined ? undefined : calls.find((call) => call.task === task);
     if (waiting?.stream.carriesEvents) return waiting.stream;
     const [sole, ...others] = calls.filter(({ mayAsk }) => mayAsk);
     if (others.length === 0 && sole?.stream.carriesEvents) return sole.stream;
     return this.#standalone.attached && this.usable?.has(server) !== false ? this.#standalone : undefined;
-  }
-
-  #callsAt(server: string | undefined): SessionCall[] {
-    return [...this.#calls].filter((call) => call.server === server);
   }
 
   /** A call, or a stream, came or went. */
@@ -312,11 +279,6 @@ export class LegacySession {
       if (stream !== undefined) this.#askOn(stream, question, origin);
       return stream !== undefined;
     });
-  }
-
-  /** A question, and its answer, are signs of life as progress is: a person needs time to answer. */
-  #extendClockOf(stream: CallOutput): void {
-    for (const call of this.#calls) if (call.stream === stream) call.clock?.extend();
   }
 
   /** The server takes a question back: the client is told under the id that it knows. */
@@ -329,39 +291,10 @@ export class LegacySession {
     void withdrawn.stream.send({ ...cancelled, params: { ...cancelled.params, requestId: withdrawn.id } });
   }
 
-  /**
-   * Asks the client something of Portico's own making and waits for its answer. An abort takes the question back
-   * toward the client.
-   *
-   * @throws the signal's reason
-   */
-  async askAndWait(
-    method: string,
-    params: JsonObject | undefined,
-    { stream, signal }: { stream: EventStream; signal: AbortSignal },
-  ): Promise<JsonRpcOutcome> {
-    signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<JsonRpcOutcome>();
-    const origin: QuestionOrigin = { respond: async (_id, outcome) => resolve(outcome) };
-    const id = this.questions.open({ request: { id: '' } }, origin, stream);
-    const onAbort = () => {
-      this.questions.withdraw('', origin);
-      void stream.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
-      reject(signal.reason);
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    void stream.send({ jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) });
-    try {
-      return await promise;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
-  }
-
   /** The client answered; an answer to a question that is no longer open is dropped. */
   answer(id: JsonRpcId, outcome: JsonRpcOutcome): void {
     const stream = this.questions.answer(id, outcome);
-    if (stream !== undefined) this.#extendClockOf(stream);
+    if (stream !== undefined) this.#calls.extendClockOf(stream);
   }
 
   /** Calls in flight are cancelled at their servers, and each is answered with an error on its own stream. */
@@ -369,7 +302,7 @@ export class LegacySession {
     if (this.ended.signal.aborted) return;
     const over = new GatewayError('session-unknown', { reason: 'session-ended', text: ENDED_TEXT });
     this.ended.abort(over);
-    for (const call of this.#calls) call.controller.abort(over);
+    this.#calls.abort(over);
     this.#waiting.close();
     this.#changes.close();
     this.questions.refuseAll({ code: METHOD_NOT_FOUND, message: 'The client is gone' });

@@ -56,6 +56,35 @@ export class OpenQuestions {
     return id;
   }
 
+  /**
+   * Asks the client something of Portico's own making and waits for its answer. An abort takes the question back
+   * toward the client.
+   *
+   * @throws the signal's reason
+   */
+  async askAndWait(
+    method: string,
+    params: JsonObject | undefined,
+    { stream, signal }: { stream: CallOutput; signal: AbortSignal },
+  ): Promise<JsonRpcOutcome> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<JsonRpcOutcome>();
+    const origin: QuestionOrigin = { respond: async (_id, outcome) => resolve(outcome) };
+    const id = this.open({ request: { id: '' } }, origin, stream);
+    const onAbort = () => {
+      this.withdraw('', origin);
+      void stream.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    void stream.send({ jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) });
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
   /** @returns where it was asked, or undefined for an answer to nothing */
   answer(id: JsonRpcId, outcome: JsonRpcOutcome): CallOutput | undefined {
     const question = this.#open.get(id);
