@@ -1,5 +1,6 @@
 // Measures contestants against each other: A B A B, all of them in each round, so that what the machine does besides
 // befalls all alike, and a ratio is one of neighbours in time.
+import { median } from '../test/support/median.ts';
 import type { LoadOutcome } from './load/load-job.ts';
 import { cpuUsOf, forgetPeak, peakRssMbOf, rssMbOf } from './machine.ts';
 
@@ -112,11 +113,4 @@ function medianOf(
 ): number | null {
   const values = samples.map((sample) => sample[field]).filter((value) => value !== null);
   return values.length === 0 ? null : median(values);
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((one, other) => one - other);
-  const middle = sorted.length / 2;
-  if (sorted.length % 2 === 1) return sorted[Math.floor(middle)] as number;
-  return ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 }

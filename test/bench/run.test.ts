@@ -9,7 +9,8 @@ import { promisify } from 'node:util';
 import { AnswerReader } from '../../bench/load/answer-reader.ts';
 import { has } from '../../bench/machine.ts';
 import { parseOptions } from '../../bench/options.ts';
-import { type Contestant, median, runRounds } from '../../bench/rounds.ts';
+import { type Contestant, runRounds } from '../../bench/rounds.ts';
+import { median } from '../support/median.ts';
 
 const RUN = join(import.meta.dirname, '../../bench/run.ts');
 const FIELDS = ['name', 'concurrency', 'rps', 'ratioToNginx', 'p99Ms', 'cpuUsPerRequest', 'rssMb'];

@@ -7,6 +7,7 @@ import type { LibraryEra } from '../support/library-shelves.ts';
 import type { Members } from '../support/raw-client.ts';
 import { ModernClient, requestText } from '../support/raw-session.ts';
 import { PROCESSES } from '../support/replicas-wanted.ts';
+import { NEVER_ISSUED } from '../support/session-requests.ts';
 
 /** By refusal in spite of a grant, and by no grant. */
 const POLICIES: Readonly<Record<string, Readonly<Record<string, RuleText>>>> = {
@@ -208,7 +209,7 @@ for (const client of ['modern', 'legacy'] as const) {
     const stream = await cal.send({
       url: rig.view,
       method: 'GET',
-      headers: { 'mcp-session-id': 'A'.repeat(43) },
+      headers: { 'mcp-session-id': NEVER_ISSUED },
     });
     assert.equal(stream.status, 404);
     assert.match(await stream.text(), /"code":4041/);

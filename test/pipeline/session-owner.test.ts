@@ -5,6 +5,7 @@ import { startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import { RawClient, type RawRequest } from '../support/raw-client.ts';
 import { openSession, requestText } from '../support/raw-session.ts';
 import { LIST_LINKS } from '../support/replicas-wanted.ts';
+import { NEVER_ISSUED } from '../support/session-requests.ts';
 import { startGateway } from '../support/start-gateway.ts';
 import { ALICE, BOB, KEYS, TWO_CALLERS } from '../support/two-callers.ts';
 
@@ -36,7 +37,7 @@ for (const [what, request] of TAKEN) {
     const stream = await alice.listen();
     await using bob = new RawClient(gateway.url, BOB);
     const foreign = await bob.send({ ...request, headers: { 'mcp-session-id': alice.id } });
-    const unknown = await bob.send({ ...request, headers: { 'mcp-session-id': 'A'.repeat(43) } });
+    const unknown = await bob.send({ ...request, headers: { 'mcp-session-id': NEVER_ISSUED } });
     assert.equal(foreign.status, 404);
     assert.equal(await foreign.text(), await unknown.text());
     const shown = (headers: object) => Object.keys(headers).sort();

@@ -6,6 +6,7 @@ import { startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import { RawClient, type RawRequest } from '../support/raw-client.ts';
 import { ModernClient, openSession, RawSession, requestText } from '../support/raw-session.ts';
 import { LIST_LINKS } from '../support/replicas-wanted.ts';
+import { BY_METHOD, NEVER_ISSUED } from '../support/session-requests.ts';
 import { type StartedGateway, startGateway } from '../support/start-gateway.ts';
 
 const SESSIONS = {
@@ -15,8 +16,6 @@ const SESSIONS = {
   maxPerPrincipal: 1_000,
   replay: { bytes: 100_000, forMs: 60_000 },
 };
-/** As issued by an earlier process: of the right form, and of no session here. */
-const NEVER_ISSUED = 'A'.repeat(43);
 const GARBAGE = [
   'x',
   'A'.repeat(42),
@@ -27,13 +26,6 @@ const GARBAGE = [
   '*',
   'A=='.padEnd(43, 'A'),
   '{}',
-];
-
-/** Requests of a session that need one, by each HTTP method. */
-const OTHERS: readonly [string, RawRequest][] = [
-  ['POST', { body: requestText('7', 'tools/list', {}) }],
-  ['GET', { method: 'GET' }],
-  ['DELETE', { method: 'DELETE' }],
 ];
 
 async function httpGateway(t: TestContext, sessions: Partial<typeof SESSIONS> = {}): Promise<StartedGateway> {
@@ -49,7 +41,7 @@ async function httpGateway(t: TestContext, sessions: Partial<typeof SESSIONS> = 
   return gateway;
 }
 
-for (const [method, request] of OTHERS) {
+for (const [method, request] of BY_METHOD) {
   const inSession = (id: string): RawRequest => ({ ...request, headers: { 'mcp-session-id': id } });
 
   test(`F02: a ${method} without a session id is told to initialize, and none is made`, async (t) => {

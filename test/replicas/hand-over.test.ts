@@ -1,7 +1,7 @@
 // A client's message handed to another replica, and its answer back: real sockets, both ends of the wire.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { GatewayError } from '../../src/errors.ts';
 import { readJson, writeJson } from '../../src/protocol/json-text.ts';
 import { MAX_ENVELOPE_BYTES, sealEnvelope } from '../../src/replicas/envelope.ts';
@@ -91,35 +91,36 @@ test('what is thrown at home is a failure there, and logged there', async (t) =>
   assert.deepEqual(frames[0], { fail: { code: 'internal', details: {}, era: 'legacy' } });
 });
 
-test('a client that leaves is gone at home, whose line is told so', async (t) => {
+/** Says one thing, and then waits for its client to leave. */
+async function waitingHome(t: TestContext, whenGone: (reason: unknown) => void = () => {}) {
   const gone = Promise.withResolvers<void>();
   const wire = await openWire(t, {
     async handle({ reply, clientGone }) {
       await reply.send({ jsonrpc: '2.0', method: 'notifications/x' });
       await aborted(clientGone);
       gone.resolve();
-      throw clientGone.reason;
+      whenGone(clientGone.reason);
     },
+  });
+  return { wire, gone: gone.promise };
+}
+
+test('a client that leaves is gone at home, whose line is told so', async (t) => {
+  const { wire, gone } = await waitingHome(t, (reason) => {
+    throw reason;
   });
   const leaving = new AbortController();
   const answer = await wire.client.forward(wire.home, sentExchange(), leaving.signal);
   await assert.rejects(async () => {
     for await (const frame of answer) if ('send' in frame) leaving.abort(new Error('left'));
   }, /left/);
-  await gone.promise;
+  await gone;
 });
 
 test('leaving the answer before its end cancels at home', async (t) => {
-  const gone = Promise.withResolvers<void>();
-  const wire = await openWire(t, {
-    async handle({ reply, clientGone }) {
-      await reply.send({ jsonrpc: '2.0', method: 'notifications/x' });
-      await aborted(clientGone);
-      gone.resolve();
-    },
-  });
+  const { wire, gone } = await waitingHome(t);
   for await (const _ of await wire.client.forward(wire.home, sentExchange(), NEVER)) break;
-  await gone.promise;
+  await gone;
 });
 
 test('a client that reads slowly holds up its own answer, in bounded memory, and nobody else', async (t) => {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { ModernClient, openSession, textOf } from '../support/raw-session.ts';
-import { type ReplicaPair, startPair, through } from '../support/replica-pair.ts';
+import { ModernClient, openSession, textOf, through } from '../support/raw-session.ts';
+import { type ReplicaPair, startPair } from '../support/replica-pair.ts';
 import type { StatusReport } from '../support/started-gateway.ts';
 import { ALICE, BOB, KEYS, TWO_CALLERS } from '../support/two-callers.ts';
 

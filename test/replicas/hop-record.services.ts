@@ -7,8 +7,8 @@ import { type TestContext, test } from 'node:test';
 import type { LimitConfig } from '../../src/config/limits-config.ts';
 import { eventually } from '../support/eventually.ts';
 import { EVERYTHING_FOR_EVERYONE } from '../support/gateway-config.ts';
-import { openSession, requestText } from '../support/raw-session.ts';
-import { type ReplicaPair, startPair, through } from '../support/replica-pair.ts';
+import { openSession, requestText, through } from '../support/raw-session.ts';
+import { type ReplicaPair, startPair } from '../support/replica-pair.ts';
 import { ALICE, KEYS, TWO_CALLERS } from '../support/two-callers.ts';
 
 const STDIO = { stdio: { switches: ['--era=legacy'] } } as const;

@@ -4,8 +4,9 @@ import { describe, type TestContext, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import type { Members, Message } from '../support/raw-client.ts';
-import { openSession, type RawSession, requestText, textOf } from '../support/raw-session.ts';
-import { type ReplicaPair, startPair, through } from '../support/replica-pair.ts';
+import { openSession, type RawSession, requestText, textOf, through } from '../support/raw-session.ts';
+import { type ReplicaPair, startPair } from '../support/replica-pair.ts';
+import { NEVER_ISSUED } from '../support/session-requests.ts';
 import { ALICE, BOB, KEYS, TWO_CALLERS } from '../support/two-callers.ts';
 
 const ALLOWED = { roots: 'allow', sampling: 'allow', elicitation: 'allow' } as const;
@@ -215,7 +216,7 @@ for (const [wire, start] of [
       for (const url of [a, b]) {
         await using bob = through(url, alice, BOB);
         const unknown = through(url, alice, BOB);
-        unknown.id = 'A'.repeat(43);
+        unknown.id = NEVER_ISSUED;
         const bodies = [bob, unknown].map(async (one) => {
           const answer = await one.send({ body: requestText('1', 'tools/list', {}), headers: one.headers });
           return [answer.status, await answer.text()];

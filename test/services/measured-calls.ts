@@ -18,7 +18,7 @@ export const BUSY_MS = 400;
 const CALLS = 100;
 
 /** @param call resolves with an HTTP status */
-export async function measureCalls(call: () => Promise<number>): Promise<MeasuredCalls> {
+async function measureCalls(call: () => Promise<number>): Promise<MeasuredCalls> {
   const statuses = new Set<number>();
   let lastStatus = 0;
   const timed = async () => {
@@ -39,4 +39,14 @@ export async function measureCalls(call: () => Promise<number>): Promise<Measure
   let then = await percentiles();
   for (let tries = 1; tries < 5 && then.p99Ms >= SLACK_MS; tries += 1) then = await percentiles();
   return { statuses: [...statuses], lastStatus, firstMs, ...then };
+}
+
+/** One kind after another, in this order. */
+export async function measureKinds<Kind extends string>(
+  kinds: readonly Kind[],
+  call: (kind: Kind) => Promise<number>,
+): Promise<Record<Kind, MeasuredCalls>> {
+  const measured: Partial<Record<Kind, MeasuredCalls>> = {};
+  for (const kind of kinds) measured[kind] = await measureCalls(() => call(kind));
+  return measured as Record<Kind, MeasuredCalls>;
 }

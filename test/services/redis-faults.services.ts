@@ -1,63 +1,39 @@
-// What callers notice of a sick Redis (F55, F56), as a table. docs/operations.md has the table of one run;
-// PORTICO_WRITE_DOCS=1 writes it anew. Else the page is held against this run in all but the milliseconds.
+// What callers notice of a sick Redis (F55, F56), as a table. docs/operations.md has the table of one run.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { limitConfig } from '../access/limits/limits-rig.ts';
 import { eventually } from '../support/eventually.ts';
 import { ModernClient, openSession, type RawSession } from '../support/raw-session.ts';
 import { type StartedGateway, startGateway } from '../support/start-gateway.ts';
-import { type FaultRow, PAGE, withTable, wordsInPage, wordsOf } from './fault-table.ts';
-import { BUSY_MS, type MeasuredCalls, measureCalls, SLACK_MS } from './measured-calls.ts';
-import { REDIS_STATES, type SickRedis, startSickRedis, urlOf } from './redis-states.ts';
+import { faultMatrix, TIMEOUT_MS } from './fault-matrix.ts';
+import { type MeasuredCalls, measureKinds } from './measured-calls.ts';
+import { REDIS_STATES, urlOf } from './redis-states.ts';
 
-const TABLE = 'redis-faults';
-const TIMEOUT_MS = 100;
 /** In the order in which they are made: those that may notice nothing come while nobody has noticed yet. */
 const KINDS = ['unlimited modern call', 'legacy call', 'limited call'] as const;
 type Kind = (typeof KINDS)[number];
 
 describe('F55, F56: a sick Redis', () => {
-  let at: SickRedis;
-  let healthy: Record<Kind, MeasuredCalls>;
-  const rows: FaultRow[] = [];
-
-  before(async () => {
-    at = await startSickRedis();
-    await using rig = await Rig.start(at.redis.url);
-    await rig.measureAll();
-    healthy = await rig.measureAll();
-  });
-  after(async () => {
-    await at[Symbol.asyncDispose]();
-    if (process.env.PORTICO_WRITE_DOCS === '1')
-      await writeFile(PAGE, withTable(await readFile(PAGE, 'utf8'), TABLE, rows));
+  const matrix = faultMatrix<Kind>({
+    name: 'redis-faults',
+    waiting: ['limited call'],
+    async measureHealthy(url) {
+      await using rig = await Rig.start(url);
+      await rig.measureAll();
+      return await rig.measureAll();
+    },
   });
 
   for (const state of REDIS_STATES) {
     test(`${state.name}: every call is answered, two wait at most, and it comes back by itself`, async () => {
+      const { at } = matrix;
       if (state.fromStart) await state.break(at);
       await using rig = await Rig.start(urlOf(state, at));
       if (!state.fromStart) await state.break(at);
       const sick = await rig.measureAll(state.isOver ? KINDS.toReversed() : KINDS);
-      await state.mend(at);
-      const mendedAt = performance.now();
-      await rig.untilAvailable();
-      const recoveryMs = state.isHarmless ? undefined : performance.now() - mendedAt;
-      for (const kind of KINDS) {
-        const { firstMs, p99Ms, statuses } = sick[kind];
-        assert.deepEqual(statuses, [200], kind);
-        // Who asks Redis waits for it, once; who does not may be held up by other processes, but not twice in a row.
-        if (kind === 'limited call') assert.ok(Math.max(...firstMs) < TIMEOUT_MS + BUSY_MS, `${firstMs} ms`);
-        else assert.ok(Math.min(...firstMs) < SLACK_MS, `${kind}: ${firstMs} ms`);
-        assert.ok(p99Ms < SLACK_MS, `${kind}: ${p99Ms} ms at p99`);
-        const { medianMs } = healthy[kind];
-        const addedMs = Math.max(0, p99Ms - healthy[kind].p99Ms);
-        const row = { state: state.name, call: kind, statuses, addedMs, recoveryMs };
-        rows.push({ ...row, firstMs: firstMs.map((ms) => Math.max(0, ms - medianMs)) });
-      }
-      assert.ok((recoveryMs ?? 0) < (state.backWithinMs ?? 2_000), `it took ${recoveryMs} ms to come back`);
+      const recoveryMs = await matrix.recover(state, rig);
+      matrix.keep({ state, kinds: KINDS, sick, recoveryMs, statusOf: () => 200 });
       const outages = rig.said('Redis does not answer');
       assert.equal(rig.said('Redis answers again'), outages);
       if (state.isOver) assert.ok(outages <= 1);
@@ -66,6 +42,7 @@ describe('F55, F56: a sick Redis', () => {
   }
 
   test('F56: meanwhile a limit holds here, at the share of a replica; then it holds in Redis again', async () => {
+    const { at } = matrix;
     await using rig = await Rig.start(at.redis.url, { max: 30 });
     const passed = async (times: number) => {
       let ok = 0;
@@ -84,6 +61,7 @@ describe('F55, F56: a sick Redis', () => {
   });
 
   test('unlimited modern calls, pings and notifications ask nothing of Redis', async () => {
+    const { at } = matrix;
     await using rig = await Rig.start(at.redis.url);
     const asked = async () => {
       const stats = String(await at.redis.command('INFO', 'commandstats'));
@@ -106,11 +84,7 @@ describe('F55, F56: a sick Redis', () => {
     assert.ok((await asked()) - before - 1 <= announcements);
   });
 
-  test('the page has the table of such a run', async () => {
-    assert.equal(rows.length, REDIS_STATES.length * KINDS.length);
-    if (process.env.PORTICO_WRITE_DOCS === '1') return;
-    assert.equal(wordsInPage(await readFile(PAGE, 'utf8'), TABLE), wordsOf(rows));
-  });
+  test('the page has the table of such a run', () => matrix.holdPage(REDIS_STATES.length * KINDS.length));
 });
 
 class Rig implements AsyncDisposable {
@@ -145,10 +119,8 @@ class Rig implements AsyncDisposable {
     return answer.status;
   }
 
-  async measureAll(order: readonly Kind[] = KINDS): Promise<Record<Kind, MeasuredCalls>> {
-    const measured: Partial<Record<Kind, MeasuredCalls>> = {};
-    for (const kind of order) measured[kind] = await measureCalls(() => this.call(kind));
-    return measured as Record<Kind, MeasuredCalls>;
+  measureAll(order: readonly Kind[] = KINDS): Promise<Record<Kind, MeasuredCalls>> {
+    return measureKinds(order, (kind) => this.call(kind));
   }
 
   async untilAvailable(): Promise<void> {

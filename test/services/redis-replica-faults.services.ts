@@ -1,22 +1,18 @@
 // What callers of two replicas notice of a sick Redis (F55, F56), as a table: sessions of the older revisions need it,
-// and nothing else does. docs/operations.md has the table of one run; PORTICO_WRITE_DOCS=1 writes it anew. Else the
-// page is held against this run in all but the milliseconds.
+// and nothing else does. docs/operations.md has the table of one run.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { type FaultyHttpServer, startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import type { RawAnswer } from '../support/raw-answer.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { ModernClient, openSession, RawSession, requestText } from '../support/raw-session.ts';
 import { type StartedReplicas, startReplicas } from '../support/start-replicas.ts';
-import { type FaultRow, PAGE, withTable, wordsInPage, wordsOf } from './fault-table.ts';
-import { BUSY_MS, type MeasuredCalls, measureCalls, SLACK_MS } from './measured-calls.ts';
-import { REDIS_STATES, type RedisState, type SickRedis, startSickRedis, urlOf } from './redis-states.ts';
+import { faultMatrix, TIMEOUT_MS } from './fault-matrix.ts';
+import { type MeasuredCalls, measureKinds } from './measured-calls.ts';
+import { REDIS_STATES, type RedisState, urlOf } from './redis-states.ts';
 
-const TABLE = 'redis-replica-faults';
-const TIMEOUT_MS = 100;
 const INITIALIZE = {
   protocolVersion: '2025-11-25',
   capabilities: {},
@@ -37,25 +33,20 @@ const IN_A_SESSION: readonly Kind[] = ['legacy call', 'legacy call, session else
 const NEEDS_REDIS: readonly Kind[] = [...IN_A_SESSION, 'legacy initialize'];
 
 describe('F55, F56: a sick Redis behind two replicas', () => {
-  let at: SickRedis;
-  let healthy: Record<Kind, MeasuredCalls>;
-  const rows: FaultRow[] = [];
-
-  before(async () => {
-    at = await startSickRedis();
-    await using rig = await Rig.start(at.redis.url);
-    await rig.openSessions();
-    await rig.measureAll(KINDS);
-    healthy = await rig.measureAll(KINDS);
-  });
-  after(async () => {
-    await at[Symbol.asyncDispose]();
-    if (process.env.PORTICO_WRITE_DOCS === '1')
-      await writeFile(PAGE, withTable(await readFile(PAGE, 'utf8'), TABLE, rows));
+  const matrix = faultMatrix<Kind>({
+    name: 'redis-replica-faults',
+    waiting: NEEDS_REDIS,
+    async measureHealthy(url) {
+      await using rig = await Rig.start(url);
+      await rig.openSessions();
+      await rig.measureAll(KINDS);
+      return await rig.measureAll(KINDS);
+    },
   });
 
   for (const state of REDIS_STATES) {
     test(`${state.name}: sessions are told so at once, all else goes on, and it comes back by itself`, async () => {
+      const { at } = matrix;
       if (state.fromStart) await state.break(at);
       await using rig = await Rig.start(urlOf(state, at));
       // Where it was never there nobody has a session yet.
@@ -68,24 +59,8 @@ describe('F55, F56: a sick Redis behind two replicas', () => {
       if (state.isOver) await rig.notice();
       const sick = await rig.measureAll(state.isReadable ? kinds.toReversed() : kinds);
       await running.goesOn();
-      await state.mend(at);
-      const mendedAt = performance.now();
-      await rig.untilAvailable();
-      const recoveryMs = state.isHarmless ? undefined : performance.now() - mendedAt;
-      for (const kind of kinds) {
-        const { firstMs, p99Ms, statuses, lastStatus } = sick[kind];
-        assert.equal(lastStatus, statusOf(kind, state), `${kind}: ${statuses}`);
-        assert.equal(statuses.length, 1, `${kind}: ${statuses}`);
-        if (NEEDS_REDIS.includes(kind))
-          assert.ok(Math.max(...firstMs) < TIMEOUT_MS + BUSY_MS, `${firstMs} ms`);
-        else assert.ok(Math.min(...firstMs) < SLACK_MS, `${kind}: ${firstMs} ms`);
-        assert.ok(p99Ms < SLACK_MS, `${kind}: ${p99Ms} ms at p99`);
-        const { medianMs } = healthy[kind];
-        const row = { state: state.name, call: kind, statuses: [lastStatus], recoveryMs };
-        const addedMs = Math.max(0, p99Ms - healthy[kind].p99Ms);
-        rows.push({ ...row, addedMs, firstMs: firstMs.map((ms) => Math.max(0, ms - medianMs)) });
-      }
-      assert.ok((recoveryMs ?? 0) < (state.backWithinMs ?? 2_000), `it took ${recoveryMs} ms to come back`);
+      const recoveryMs = await matrix.recover(state, rig);
+      matrix.keep({ state, kinds, sick, recoveryMs, statusOf: (kind) => statusOf(kind, state) });
       if (state.isEmptied) {
         if (!state.fromStart) assert.equal(await rig.call('legacy call'), 404, 'it is gone, and says so');
         await rig.openSessions();
@@ -94,12 +69,8 @@ describe('F55, F56: a sick Redis behind two replicas', () => {
     });
   }
 
-  test('the page has the table of such a run', async () => {
-    const whole = REDIS_STATES.length * KINDS.length;
-    assert.equal(rows.length, whole - IN_A_SESSION.length);
-    if (process.env.PORTICO_WRITE_DOCS === '1') return;
-    assert.equal(wordsInPage(await readFile(PAGE, 'utf8'), TABLE), wordsOf(rows));
-  });
+  test('the page has the table of such a run', () =>
+    matrix.holdPage(REDIS_STATES.length * KINDS.length - IN_A_SESSION.length));
 });
 
 function statusOf(kind: Kind, { isHarmless, isOver }: RedisState): number {
@@ -179,10 +150,8 @@ class Rig implements AsyncDisposable {
     }
   }
 
-  async measureAll(order: readonly Kind[]): Promise<Record<Kind, MeasuredCalls>> {
-    const measured: Partial<Record<Kind, MeasuredCalls>> = {};
-    for (const kind of order) measured[kind] = await measureCalls(() => this.call(kind));
-    return measured as Record<Kind, MeasuredCalls>;
+  measureAll(order: readonly Kind[]): Promise<Record<Kind, MeasuredCalls>> {
+    return measureKinds(order, (kind) => this.call(kind));
   }
 
   /** A listen stream and, where there are sessions, the stream of one: they have to outlast it all. */

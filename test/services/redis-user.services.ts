@@ -5,11 +5,11 @@ import { test } from 'node:test';
 import type { LimitConfig } from '../../src/config/limits-config.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFaultyHttpServer } from '../support/faulty-http-server.ts';
-import { freePort } from '../support/free-port.ts';
-import { openSession, RawSession } from '../support/raw-session.ts';
+import { openSession, through } from '../support/raw-session.ts';
 import { startRedis } from '../support/redis.ts';
 import { REPLICA_SECRET } from '../support/replicas-wanted.ts';
-import { runGateways, type Seat } from '../support/running-gateways.ts';
+import { runGateways } from '../support/running-gateways.ts';
+import { replicaSeat } from '../support/start-replicas.ts';
 
 const DOCUMENT = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
 const RULES = /^ACL SETUSER (\S+) on >(\S+) (.*)$/m;
@@ -31,19 +31,8 @@ test('F55: the documented user of Redis is enough for limits, sessions and news 
   const server = await startFaultyHttpServer({ era: 'legacy' });
   t.after(() => server.close());
   const url = redis.url.replace('redis://', `redis://${user}:${password}@`);
-  const ports = await Promise.all([freePort(), freePort()]);
-  const seats = ports.map(
-    (port): Seat =>
-      (config) => ({
-        ...config,
-        redis: { url, keyPrefix: 'portico:', timeoutMs: 2_000 },
-        replica: {
-          listen: { host: '127.0.0.1', port },
-          url: `http://127.0.0.1:${port}`,
-          secret: REPLICA_SECRET,
-        },
-      }),
-  );
+  const shared = { url, keyPrefix: 'portico:', timeoutMs: 2_000 };
+  const seats = await Promise.all([replicaSeat(shared), replicaSeat(shared)]);
   const service = await runGateways(
     { http: { url: server.url }, gateway: { limits: [LIMIT] }, secrets: [REPLICA_SECRET] },
     seats,
@@ -51,8 +40,7 @@ test('F55: the documented user of Redis is enough for limits, sessions and news 
   t.after(() => service.close());
   const [first, second] = service.members;
   await using session = await openSession(`${first?.url}/mcp`);
-  await using same = new RawSession(`${second?.url}/mcp`);
-  Object.assign(same, { id: session.id, version: session.version });
+  await using same = through(`${second?.url}/mcp`, session);
   assert.equal(await same.tool('echo', { text: 'handed over' }), 'handed over');
   await first?.close();
   assert.equal(await same.tool('echo', { text: 'taken over' }), 'taken over');

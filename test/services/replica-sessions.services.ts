@@ -6,22 +6,16 @@ import { eventually } from '../support/eventually.ts';
 import { type FaultyHttpServer, startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import { httpServerConfig } from '../support/http-server-config.ts';
 import { sessionLimits } from '../support/legacy-http.ts';
-import { RawClient, type RawClientOptions, type RawRequest } from '../support/raw-client.ts';
-import { openSession, RawSession, requestText } from '../support/raw-session.ts';
+import { RawClient } from '../support/raw-client.ts';
+import { openSession, RawSession, requestText, through } from '../support/raw-session.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
+import { BY_METHOD, NEVER_ISSUED } from '../support/session-requests.ts';
 import { type ReplicasOptions, type StartedReplicas, startReplicas } from '../support/start-replicas.ts';
 import { faultyConfig } from '../support/stdio-rig.ts';
 import { ALICE, BOB, KEYS, TWO_CALLERS } from '../support/two-callers.ts';
 
 const CLIENT = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
 const INITIALIZE = requestText('1', 'initialize', CLIENT);
-const NEVER_ISSUED = 'A'.repeat(43);
-/** Requests of a session, by each HTTP method. */
-const BY_METHOD: readonly [string, RawRequest][] = [
-  ['POST', { body: requestText('7', 'tools/list', {}) }],
-  ['GET', { method: 'GET' }],
-  ['DELETE', { method: 'DELETE' }],
-];
 const CHILD = { switches: ['--era=legacy'] };
 
 let redis: TestRedis;
@@ -66,14 +60,6 @@ async function httpReplicas(
   return { server, ...behind };
 }
 
-/** The session of that id, as a client knows it that asks another replica. */
-function same(session: RawSession, url: string, options: RawClientOptions = {}): RawSession {
-  const other = new RawSession(url, options);
-  other.id = session.id;
-  other.version = session.version;
-  return other;
-}
-
 const sessionsOf = async (url: string | undefined) =>
   ((await (await fetch(`${url}/status`)).json()) as { sessions: number }).sessions;
 
@@ -97,7 +83,7 @@ for (const wrong of [0, 1]) {
   test(`F01: a session with a child of its own has one, and a DELETE at replica ${wrong} ends it`, async (t) => {
     const { service, at } = await replicas(t, { stdio: CHILD });
     await using session = await openSession(at(1 - wrong));
-    await using elsewhere = same(session, at(wrong));
+    await using elsewhere = through(at(wrong), session);
     const pids = new Set<unknown>();
     for (const each of [session, elsewhere, session, elsewhere])
       pids.add(JSON.parse(await each.tool('environment')).pid);
@@ -117,7 +103,7 @@ for (const [method, request] of BY_METHOD) {
   test(`F02: each replica answers a ${method} with a bad session id alike`, async (t) => {
     const { at, service, keys } = await httpReplicas(t, { gateway: sessionLimits({ idleTimeoutMs: 2_500 }) });
     await using deleted = await openSession(at(0));
-    assert.equal(await same(deleted, at(1)).delete(), 204);
+    assert.equal(await through(at(1), deleted).delete(), 204);
     await using expired = await openSession(at(0));
     await eventually('it has expired', async () => (await keys()).length === 0);
     const bad = [NEVER_ISSUED, deleted.id, expired.id, 'x', 'A'.repeat(42), '%00', 'a/b', '{}'];
@@ -157,7 +143,7 @@ test('F02: of an earlier process, a session with a server over HTTP goes on at t
   await session.tool('echo', { text: 'its link is there' });
   const greeted = server.requests('initialize').length;
   await service.replicas[0]?.close();
-  await using elsewhere = same(session, at(1));
+  await using elsewhere = through(at(1), session);
   assert.equal(await elsewhere.tool('echo', { text: 'on' }), 'on');
   assert.ok(server.requests('initialize').length <= greeted + 1);
   assert.equal(await elsewhere.delete(), 204);
@@ -239,7 +225,7 @@ test('F04: caps hold over the replicas together, and every end, at any of them, 
   assert.match(String(refused.headers['retry-after']), /^\d+$/);
   const text = await refused.text();
   assert.doesNotMatch(text, /\b[35]\b|session/i);
-  assert.equal(await same(first, at(1), ALICE).delete(), 204);
+  assert.equal(await through(at(1), first, ALICE).delete(), 204);
   await using again = await openSession(at(1), ALICE);
   assert.equal(await again.tool('echo', { text: 'in' }), 'in');
   assert.equal((await service.status()).sessions, 5);
@@ -263,7 +249,7 @@ test('F04: sessions that are left leave nothing at any replica, nor in Redis; id
   const lists = () => service.children().length <= 2;
   const sessions = await Promise.all(Array.from({ length: 6 }, (_, n) => openSession(at(n % 2))));
   // Each at the replica that is not its own.
-  const moved = sessions.map((session, n) => same(session, at((n + 1) % 2)));
+  const moved = sessions.map((session, n) => through(at((n + 1) % 2), session));
   await Promise.all(moved.map((session) => session.tool('echo', { text: 'hello' })));
   assert.ok(service.children().length >= 6);
   assert.equal(await moved[0]?.delete(), 204);
@@ -327,7 +313,7 @@ test("F05: another's session is as unknown at each replica, and so is what only 
     }
   }
   assert.deepEqual(await keys(), before);
-  assert.equal(await same(alice, at(1), ALICE).tool('echo', { text: 'undisturbed' }), 'undisturbed');
+  assert.equal(await through(at(1), alice, ALICE).tool('echo', { text: 'undisturbed' }), 'undisturbed');
   const text = JSON.stringify(service.logs);
   assert.ok(!text.includes(alice.id), 'no log line names it');
   stream.abort();
@@ -340,7 +326,7 @@ test("F26, F05: nobody cancels another's call, nor answers for them, at any repl
   const waiting = alice.start('tools/call', { name: 'wait', arguments: { ms: 400 } }, { id: '77' });
   await server.request('tools/call:wait');
   assert.equal(await bob.notify('notifications/cancelled', { requestId: 77 }), 202);
-  assert.equal(await same(alice, at(1), BOB).notify('notifications/cancelled', { requestId: 77 }), 404);
+  assert.equal(await through(at(1), alice, BOB).notify('notifications/cancelled', { requestId: 77 }), 404);
   const { response } = await (await waiting.answer).whole();
   assert.deepEqual(response.result?.content, [{ type: 'text', text: 'waited' }]);
   assert.deepEqual(server.cancelled, []);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { flatness, median } from './flatness.ts';
+import { median } from '../support/median.ts';
+import { flatness } from './flatness.ts';
 
 const MARGIN = { factor: 1.1, plus: 5 };
 

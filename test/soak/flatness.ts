@@ -1,4 +1,5 @@
 // Whether a figure stayed where it was once the gateway was warm. Pure.
+import { median } from '../support/median.ts';
 
 export interface Margin {
   /** What the later median may be of the earlier one. */
@@ -21,13 +22,4 @@ export function flatness(samples: readonly number[], { factor, plus, warm = 0 }:
   const early = median(samples.slice(third, 2 * third));
   const late = median(samples.slice(2 * third));
   return { early, late, flat: late <= Math.max(early * factor + plus, warm) };
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((one, other) => one - other);
-  const middle = sorted.length >> 1;
-  if (sorted.length === 0) return Number.NaN;
-  return sorted.length % 2 === 1
-    ? (sorted[middle] as number)
-    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 }

@@ -1,7 +1,8 @@
 // `npm run soak [minutes]`: clients of both eras come and go, servers fail, children are killed. No answer may be lost,
 // doubled or another's, memory and descriptors stay flat, and nothing is left at the end. Ends with 1 where it is not so.
 import { setTimeout as delay } from 'node:timers/promises';
-import { flatness, median } from './flatness.ts';
+import { median } from '../support/median.ts';
+import { flatness } from './flatness.ts';
 import { Ledger } from './ledger.ts';
 import { arrivals } from './people.ts';
 import { type SoakRig, startSoakRig } from './soak-rig.ts';

@@ -85,6 +85,14 @@ export async function openSession(url: string, options: SessionOptions = {}): Pr
   return session;
 }
 
+/** The same session, as a client knows it that asks at another URL, or as somebody else. */
+export function through(url: string, session: RawSession, options: RawClientOptions = {}): RawSession {
+  const other = new RawSession(url, options);
+  other.id = session.id;
+  other.version = session.version;
+  return other;
+}
+
 export class RawSession extends RawClient {
   id = '';
   version = '';

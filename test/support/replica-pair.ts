@@ -1,8 +1,6 @@
 // Two replicas and their Redis, for tests of what passes between them: each is addressed by itself, as a balancer would.
 import { after, type TestContext } from 'node:test';
 import type { GatewayConfig } from '../../src/config/config.ts';
-import type { RawClientOptions } from './raw-client.ts';
-import { RawSession } from './raw-session.ts';
 import { startRedis, type TestRedis } from './redis.ts';
 import { type ReplicasOptions, type StartedReplicas, startReplicas } from './start-replicas.ts';
 
@@ -32,12 +30,4 @@ export async function startPair(
   t.after(() => service.close());
   const [a, b] = service.replicas.map(({ url }) => `${url}/mcp`);
   return { service, a: a ?? '', b: b ?? '' };
-}
-
-/** The same session, by another replica. */
-export function through(url: string, session: RawSession, options: RawClientOptions = {}): RawSession {
-  const other = new RawSession(url, options);
-  other.id = session.id;
-  other.version = session.version;
-  return other;
 }

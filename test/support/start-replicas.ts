@@ -83,7 +83,7 @@ async function knowEachOther(members: readonly RunningGateway[]): Promise<boolea
 }
 
 /** Another replica of the same service. */
-async function replicaSeat(redis: GatewayConfig['redis']): Promise<Seat> {
+export async function replicaSeat(redis: GatewayConfig['redis']): Promise<Seat> {
   // The others are told its port before it listens.
   const listen = { host: '127.0.0.1', port: await freePort() };
   const replica = { listen, url: `http://127.0.0.1:${listen.port}`, secret: REPLICA_SECRET };

@@ -2,17 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { type FaultyHttpServer, startFaultyHttpServer } from '../../support/faulty-http-server.ts';
-import { freePort } from '../../support/free-port.ts';
-import { openSession, RawSession } from '../../support/raw-session.ts';
+import { openSession, type RawSession, through } from '../../support/raw-session.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
 import { REPLICA_SECRET } from '../../support/replicas-wanted.ts';
-import {
-  type RunningGateways,
-  runGateways,
-  type Seat,
-  type StartOptions,
-} from '../../support/running-gateways.ts';
+import { type RunningGateways, runGateways, type StartOptions } from '../../support/running-gateways.ts';
 import { newPrefix } from '../../support/session-replicas.ts';
+import { replicaSeat } from '../../support/start-replicas.ts';
 
 /** What the session's own links offer to a server; those that lists come from offer a newer one. */
 const VERSION = '2025-06-18';
@@ -32,20 +27,8 @@ interface Behind {
 }
 
 async function replicas(t: TestContext, options: StartOptions): Promise<Behind> {
-  const keyPrefix = newPrefix();
-  const ports = await Promise.all([freePort(), freePort()]);
-  const seats = ports.map(
-    (port): Seat =>
-      (config) => ({
-        ...config,
-        redis: { url: redis.url, keyPrefix, timeoutMs: 2_000 },
-        replica: {
-          listen: { host: '127.0.0.1', port },
-          url: `http://127.0.0.1:${port}`,
-          secret: REPLICA_SECRET,
-        },
-      }),
-  );
+  const shared = { url: redis.url, keyPrefix: newPrefix(), timeoutMs: 2_000 };
+  const seats = await Promise.all([replicaSeat(shared), replicaSeat(shared)]);
   const service = await runGateways({ ...options, secrets: [REPLICA_SECRET] }, seats);
   t.after(() => service.close());
   const [first, second] = service.members;
@@ -56,10 +39,8 @@ async function replicas(t: TestContext, options: StartOptions): Promise<Behind> 
     session,
     async moved() {
       await first?.close();
-      const same = new RawSession(`${second?.url}/mcp`);
+      const same = through(`${second?.url}/mcp`, session);
       t.after(() => same[Symbol.asyncDispose]());
-      same.id = session.id;
-      same.version = session.version;
       return same;
     },
   };
