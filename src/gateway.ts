@@ -78,7 +78,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     onSettled(record) {
       metrics.observeExchange(record);
       lasting.traffic.note(record);
-      endTrace(tracing, record);
+      endTrace(tracing, record, 'whole');
       audit?.auditor.noteDenial(record);
       const suppressed = refusals.admit(record);
       if (suppressed === undefined) return;

@@ -22,10 +22,11 @@ export function replicaListener(
     handleExchange: (exchange) => forwarded.run(exchange, (one) => editions.current.handle(one)),
     onRefused: (fault) => replica.onRefused(fault),
     // Counted and logged as an exchange where its client is.
-    onSettled(record) {
+    onSettled(record, { kind }) {
       logger.debug(exchangeLine(record), 'forwarded exchange');
       metrics.onForwarded('in', record.outcome === 'cancelled' ? 'cancelled' : 'answered');
-      endTrace(tracing, record);
+      // Word that a client has left is about an exchange that has a span.
+      if (kind !== 'left') endTrace(tracing, record, 'handed-over');
     },
   });
 }

@@ -2,6 +2,7 @@
 // reply. There is one hop at most: what was handed over is not handed on.
 import type { CallOutput, StreamSink } from '../bridge/call-output.ts';
 import { GatewayError } from '../errors.ts';
+import type { TraceContext } from '../protocol/trace-context.ts';
 import { forwardedHeaders } from '../replicas/forwarded-headers.ts';
 import {
   type ForwardedExchange,
@@ -16,6 +17,7 @@ import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { sealCredentials } from './handed-credentials.ts';
+import { handedTrace } from './traced-exchange.ts';
 
 /** Where an answer is repeated. The exchange's own reply is one. */
 export interface RepeatedReply extends Pick<StreamSink, 'openStream' | 'send' | 'respond' | 'end'> {
@@ -67,7 +69,8 @@ export async function forwardExchange(
   if (replicas === undefined || exchange.forwarded !== undefined) throw new Error('nothing may be handed on');
   const { to, servers = [] } = forward;
   const credentials = await sealCredentials(gateway, exchange, { to, servers });
-  const sent = messageOf(exchange, forward, credentials.sealed);
+  const trace = handedTrace(gateway, exchange.record);
+  const sent = messageOf(exchange, forward, { credentials: credentials.sealed, trace });
   const cut = new AbortController();
   const signal = AbortSignal.any([
     ending,
@@ -148,15 +151,22 @@ export function repeatedOn(output: CallOutput, openStream: () => void): Repeated
 function messageOf(
   exchange: Exchange,
   { kind, instead }: Forward,
-  credentials: string | undefined,
+  { credentials, trace }: { credentials: string | undefined; trace: TraceContext | undefined },
 ): ForwardedExchange {
-  const { id, httpMethod, view, headers, principal, arrival, body } = exchange;
+  const { id, httpMethod, view, principal, arrival, body } = exchange;
+  // Its own say of the trace is read, and our span comes in between.
+  const {
+    traceparent: _,
+    tracestate: _state,
+    baggage: _baggage,
+    ...headers
+  } = forwardedHeaders(exchange.headers);
   return {
     kind,
     id,
     httpMethod,
     view,
-    headers: forwardedHeaders(headers),
+    headers: { ...headers, ...trace },
     principal,
     address: arrival.address,
     body,

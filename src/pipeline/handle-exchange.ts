@@ -36,7 +36,7 @@ export async function handleExchange(gateway: GatewayContext, exchange: Exchange
 }
 
 function handleRequest(gateway: GatewayContext, exchange: Exchange, request: ClientRequest): Promise<void> {
-  beginTrace(gateway, exchange.record, request);
+  beginTrace(gateway, exchange, request);
   const handle = () =>
     request.era === 'legacy'
       ? handleLegacyMessage(gateway, exchange, request)

@@ -109,7 +109,8 @@ async function answerMember(
   };
   noteRequest(exchange, request, rest.view.sole?.server);
   const own = withOwnRecord(exchange);
-  beginTrace(gateway, own.record, request);
+  // Whoever hands an array over has not read its members.
+  beginTrace(gateway, { record: own.record, forwarded: undefined }, request);
   try {
     await onRecord(gateway, own, request, async () => {
       if ('thrown' in routed) throw routed.thrown;

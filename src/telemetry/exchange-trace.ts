@@ -6,6 +6,8 @@ import { parseTraceParent, type TraceContext } from '../protocol/trace-context.t
 export interface ExchangeTrace {
   /** 32 digits; undefined where the client has baggage alone. */
   readonly traceId: string | undefined;
+  /** What a replica is told that goes on with the exchange. */
+  readonly context: TraceContext | undefined;
   /** Runs a step of the line. */
   step<T>(name: 'access' | 'limit', run: () => T): T;
   /** Begins a request to a server. */
@@ -55,6 +57,7 @@ export function passedTrace(context: TraceContext | undefined): ExchangeTrace | 
   const call: ServerCallTrace = { context, settle() {}, fail() {} };
   return {
     traceId: traceIdOf(context),
+    context,
     step: (_name, run) => run(),
     callServer: () => call,
     end() {},

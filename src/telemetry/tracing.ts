@@ -19,28 +19,33 @@ import type { ExchangeTrace, ServerCallTrace, TracedCall, TracedExchange } from 
 import { loggableTarget } from './loggable-target.ts';
 
 export interface Tracing {
-  /** @param parent what the client said of its trace */
-  begin(exchange: TracedExchange, parent: TraceContext | undefined): ExchangeTrace;
+  /** @param parent what the client said of its trace, or the replica that has handed the exchange over */
+  begin(exchange: TracedExchange, parent: TraceContext | undefined, part: ExchangePart): ExchangeTrace;
 }
+
+/** handed-over: what this replica does of an exchange that is another's, which has counted it. */
+export type ExchangePart = 'whole' | 'handed-over';
 
 /** Undefined where no SDK has been loaded: then nothing is made for an exchange. */
 export function createTracing(version: string): Tracing | undefined {
   const tracer = loadedTracer(trace.getTracerProvider(), version);
   if (tracer === undefined) return undefined;
   return {
-    begin(exchange, parent) {
+    begin(exchange, parent, part) {
       const startTime = Date.now() - (performance.now() - exchange.startedAt);
       const method = exchange.method ?? UNREAD;
-      const options = { kind: SpanKind.SERVER, startTime, attributes: { 'mcp.method.name': method } };
-      return new SpanTrace(tracer, tracer.startSpan(method, options, contextOf(parent)), parent?.baggage);
+      const kind = part === 'whole' ? SpanKind.SERVER : SpanKind.INTERNAL;
+      const options = { kind, startTime, attributes: { 'mcp.method.name': method } };
+      const span = tracer.startSpan(part === 'whole' ? method : HANDED_OVER, options, contextOf(parent));
+      return new SpanTrace(tracer, { span, part, baggage: parent?.baggage });
     },
   };
 }
 
 /** Ends the span of an exchange; one that was refused before it was read has one all the same. */
-export function endTrace(tracing: Tracing | undefined, record: ExchangeRecord): void {
+export function endTrace(tracing: Tracing | undefined, record: ExchangeRecord, part: ExchangePart): void {
   const { traceContext, trace: begun } = record;
-  (begun ?? tracing?.begin(record, traceContext))?.end(record);
+  (begun ?? tracing?.begin(record, traceContext, part))?.end(record);
 }
 
 /** The API's own provider stands in for the SDK's, and says by this method whether there is one. */
@@ -72,13 +77,22 @@ class SpanTrace implements ExchangeTrace {
   readonly traceId: string;
   readonly #tracer: Tracer;
   readonly #span: Span;
+  readonly #part: ExchangePart;
   readonly #baggage: string | undefined;
 
-  constructor(tracer: Tracer, span: Span, baggage: string | undefined) {
+  constructor(
+    tracer: Tracer,
+    { span, part, baggage }: { span: Span; part: ExchangePart; baggage: string | undefined },
+  ) {
     this.traceId = span.spanContext().traceId;
     this.#tracer = tracer;
     this.#span = span;
+    this.#part = part;
     this.#baggage = baggage;
+  }
+
+  get context(): TraceContext {
+    return this.#contextOf(this.#span);
   }
 
   step<T>(name: 'access' | 'limit', run: () => T): T {
@@ -110,7 +124,7 @@ class SpanTrace implements ExchangeTrace {
       ...networkAttributes(url),
     });
     return {
-      context: { ...sayingOf(span), ...(this.#baggage === undefined ? {} : { baggage: this.#baggage }) },
+      context: this.#contextOf(span),
       settle(outcome) {
         const failure = failureOf(outcome);
         if ('error' in outcome) span.setAttribute('rpc.response.status_code', String(outcome.error.code));
@@ -125,7 +139,7 @@ class SpanTrace implements ExchangeTrace {
     const { method = UNREAD, target, outcome = 'cancelled' } = record;
     // A name that nobody has would be a name of a span as often as somebody invents one.
     const isKnown = outcome === 'ok' || outcome === 'error';
-    this.#span.updateName(isKnown ? spanName(method, target) : method);
+    if (this.#part === 'whole') this.#span.updateName(isKnown ? spanName(method, target) : method);
     this.#span.setAttributes({
       'mcp.method.name': method,
       ...targetAttributes(method, target),
@@ -146,6 +160,10 @@ class SpanTrace implements ExchangeTrace {
     else this.#span.end();
   }
 
+  #contextOf(span: Span): TraceContext {
+    return { ...sayingOf(span), ...(this.#baggage === undefined ? {} : { baggage: this.#baggage }) };
+  }
+
   #child(name: string, kind: SpanKind, attributes: Attributes): Span {
     return this.#tracer.startSpan(name, { kind, attributes }, trace.setSpan(ROOT_CONTEXT, this.#span));
   }
@@ -153,6 +171,8 @@ class SpanTrace implements ExchangeTrace {
 
 /** In place of the method of a request that was refused before it was read. */
 const UNREAD = 'none';
+/** Its exchange has the name of what was asked. */
+const HANDED_OVER = 'portico.forwarded';
 /** OpenTelemetry's word for a tool that says itself that it failed. */
 const TOOL_ERROR = 'tool_error';
 

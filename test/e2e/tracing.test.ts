@@ -7,6 +7,7 @@ import { type FaultyHttpServer, startFaultyHttpServer } from '../support/faulty-
 import { type GatewayProcess, startGateway } from '../support/gateway-process.ts';
 import type { Members } from '../support/raw-client.ts';
 import { ModernClient, openSession } from '../support/raw-session.ts';
+import { onEachReplica, PROCESSES } from '../support/replicas-wanted.ts';
 import type { CollectedSpan, TraceCollector } from '../support/trace-collector.ts';
 import { preloadTracing } from '../support/trace-preload.ts';
 
@@ -72,10 +73,21 @@ test('the example of docs/tracing.md exports the spans of exchanges, and servers
     { id: '"canary-of-the-id"', meta: inTrace(web) },
   );
   const { message, headers } = await upstream.request('tools/call');
-  const pipe = newTraceId();
-  const received = JSON.parse(await legacy.tool('received', {}, { headers: inTrace(pipe) })) as {
-    params?: { _meta?: Record<string, unknown> };
-  }[];
+  // By way of each replica once: one of them has the session.
+  const pipes: { traceId: string; said: unknown }[] = [];
+  for (let turn = 0; turn < PROCESSES; turn += 1) {
+    const traceId = newTraceId();
+    const received = await legacy.tool('received', {}, { headers: inTrace(traceId) });
+    const frames = JSON.parse(received) as { params?: { _meta?: Record<string, unknown> } }[];
+    pipes.push({ traceId, said: frames.at(-1)?.params?._meta });
+  }
+  const inMeta = newTraceId();
+  await onEachReplica(() =>
+    legacy.tool('echo', {}, { meta: inTrace(inMeta), headers: inTrace(newTraceId()) }),
+  );
+  const told = newTraceId();
+  const body = { jsonrpc: '2.0', method: 'notifications/roots/list_changed' };
+  await onEachReplica(() => legacy.send({ body, headers: { ...legacy.headers, ...inTrace(told) } }));
   const call = (name: string, args: Members, traceId: string) =>
     modern.ask('tools/call', { name, arguments: args }, { meta: inTrace(traceId) });
   const failed = newTraceId();
@@ -136,10 +148,47 @@ test('the example of docs/tracing.md exports the spans of exchanges, and servers
   assert.deepEqual({ traceparent, tracestate, baggage }, said);
   assert.partialDeepStrictEqual(message?.params?._meta, said);
 
-  const child = of(pipe).one('client');
-  assert.equal(of(pipe).one('server').attributes['mcp.protocol.version'], '2025-11-25');
-  assert.equal(child.attributes['network.transport'], 'pipe');
-  assert.equal(received.at(-1)?.params?._meta?.traceparent, `00-${pipe}-${child.spanId}-01`);
+  const hops = pipes.map(({ traceId, said }) => {
+    const { spans, one } = of(traceId);
+    const call = one('server');
+    const child = one('client');
+    assert.equal(call.parentSpanId, PARENT_SPAN);
+    assert.equal(call.name, 'tools/call received');
+    assert.equal(call.attributes['mcp.protocol.version'], '2025-11-25');
+    assert.equal(child.attributes['network.transport'], 'pipe');
+    assert.partialDeepStrictEqual(said, {
+      ...inTrace(traceId),
+      traceparent: `00-${traceId}-${child.spanId}-01`,
+    });
+    // What another replica does of it stands in between, and says once more whether the caller may.
+    const [hop, ...more] = spans.filter(({ name }) => name === 'portico.forwarded');
+    assert.deepEqual(more, []);
+    assert.equal(child.parentSpanId, (hop ?? call).spanId);
+    const steps = spans.filter(({ name }) => /^portico\.(access|limit)$/.test(name));
+    assert.deepEqual(
+      steps.map(({ name, parentSpanId }) => `${name} ${parentSpanId}`).sort(),
+      [
+        `portico.access ${call.spanId}`,
+        `portico.limit ${call.spanId}`,
+        ...(hop === undefined ? [] : [`portico.access ${hop.spanId}`]),
+      ].sort(),
+    );
+    assert.equal(spans.length, hop === undefined ? 4 : 6);
+    if (hop === undefined) return 0;
+    assert.deepEqual([hop.kind, hop.parentSpanId, hop.traceState], ['internal', call.spanId, 'vendor=1']);
+    assert.equal(hop.attributes['gen_ai.tool.name'], 'received');
+    return 1;
+  });
+  assert.equal(hops.filter((hop) => hop === 1).length, PROCESSES - 1);
+  for (const traceId of [inMeta, told]) {
+    const { spans } = of(traceId);
+    const own = spans.filter(({ kind }) => kind === 'server');
+    const forwarded = spans.filter(({ name }) => name === 'portico.forwarded');
+    assert.deepEqual([own.length, forwarded.length], [PROCESSES, PROCESSES - 1]);
+    assert.deepEqual([...new Set(own.map(({ parentSpanId }) => parentSpanId))], [PARENT_SPAN]);
+    const ids = own.map(({ spanId }) => spanId);
+    assert.ok(forwarded.every(({ parentSpanId = '' }) => ids.includes(parentSpanId)));
+  }
 
   assert.deepEqual(
     ['server', 'client'].map((kind) => {
