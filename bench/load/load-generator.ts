@@ -78,7 +78,7 @@ class Load {
     const right =
       status === 200 &&
       bodyBytes >= this.#job.leastBytes &&
-      bodyStart.includes(`"id":${id}`) &&
+      (bodyStart.includes(`"id":${id},`) || bodyStart.includes(`"id":${id}}`)) &&
       !bodyStart.includes('"error"');
     if (right) {
       this.#latencies.push(latencyMs);

@@ -1,12 +1,16 @@
 // That the benchmark runs and tells what it promises; never how fast anything is.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { AnswerReader } from '../../bench/load/answer-reader.ts';
+import { startLoader } from '../../bench/load/loader.ts';
 import { has } from '../../bench/machine.ts';
 import { parseOptions } from '../../bench/options.ts';
 import { type Contestant, runRounds } from '../../bench/rounds.ts';
@@ -75,6 +79,37 @@ test('what answers wrongly is not measured', async () => {
   };
   const rounds = runRounds([wrong], { concurrency: 1, rounds: 1, forMs: 1, half: false });
   await assert.rejects(rounds, /wrong answered 1 of 10 wrongly: 500 oops/);
+});
+
+test('an answer of another status, id or size, an error and none at all are wrong', async (t) => {
+  const right = '{"jsonrpc":"2.0","id":7,"result":{"text":"long enough"}}';
+  const answers: Record<string, { status?: number; body?: string }> = {
+    '/right': { body: right },
+    '/status': { status: 500, body: right },
+    '/id': { body: right.replace('7', '77') },
+    '/error': { body: right.replace('result', 'error') },
+    '/size': { body: '{"jsonrpc":"2.0","id":7,"result":{}}' },
+    '/none': {},
+  };
+  const server = createServer((request, response) => {
+    const { status = 200, body } = answers[request.url ?? ''] ?? {};
+    if (body === undefined) return request.socket.destroy();
+    response.writeHead(status).end(body);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const loader = startLoader();
+  t.after(async () => {
+    await loader.stop();
+    server.close();
+  });
+  for (const path of Object.keys(answers)) {
+    const bytes = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const job = { port, requests: [{ id: '7', bytes }], concurrency: 1, forMs: 1, leastBytes: 50 };
+    const { finished, failed, firstFailure } = await loader.run(job);
+    const isRight = path === '/right';
+    assert.deepEqual([finished > 0, failed > 0], [isRight, !isRight], `${path}: ${firstFailure}`);
+  }
 });
 
 test('a ratio is one of neighbours in a round, and a row holds the medians', async () => {
