@@ -5,7 +5,13 @@ import { loadConfig } from '../../src/config/load.ts';
 import { problemTexts } from '../config/written-config.ts';
 import { BASE, kustomization, manifests, unnamedFiles } from './manifests.ts';
 
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+}
 interface Container {
+  readonly startupProbe: Probe;
+  readonly livenessProbe: Probe;
+  readonly readinessProbe: Probe;
   readonly env: readonly { readonly name: string; readonly valueFrom: { secretKeyRef?: { name: string } } }[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly lifecycle: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
@@ -62,9 +68,49 @@ test('ports have one name and number everywhere', () => {
     admin: gateway.admin?.port,
     replica: gateway.replica?.listen.port,
   });
-  const services = manifests.filter(({ kind }) => kind === 'Service') as unknown as Service[];
-  const targets = services.flatMap(({ spec }) => spec.ports.map(({ targetPort }) => targetPort));
-  assert.deepEqual(targets.sort(), ['admin', 'http']);
+  const portsOf = (name: string) =>
+    only<Service['spec']>('Service', name).spec.ports.map(({ name, targetPort }) => [name, targetPort]);
+  assert.deepEqual(portsOf('portico'), [['http', 'http']]);
+  assert.deepEqual(portsOf('portico-admin'), [['admin', 'admin']]);
+});
+
+test('probes and scrapes ask the admin listener for what it has', () => {
+  const { startupProbe, livenessProbe, readinessProbe } = container;
+  assert.deepEqual(
+    [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet),
+    [
+      { path: '/livez', port: 'admin' },
+      { path: '/livez', port: 'admin' },
+      { path: '/readyz', port: 'admin' },
+    ],
+  );
+  const { endpoints } = only<{ endpoints: { port: string; path: string }[] }>('ServiceMonitor').spec;
+  assert.deepEqual(
+    endpoints.map(({ port, path }) => [port, path]),
+    [['admin', '/metrics']],
+  );
+});
+
+test('each port is open to those alone whom it is for: replicas to replicas, no other to everybody', () => {
+  const { ingress } = only<{ ingress: { from: object[]; ports: { port: string }[] }[] }>(
+    'NetworkPolicy',
+  ).spec;
+  const openTo = ingress.map(({ from, ports }) => [ports.map(({ port }) => port), from.length, from[0]]);
+  const namespace = (name: string) => ({
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } },
+  });
+  assert.deepEqual(openTo, [
+    [['http'], 1, namespace('ingress-nginx')],
+    [['admin'], 1, namespace('monitoring')],
+    [['replica'], 1, { podSelector: { matchLabels: pod.metadata.labels } }],
+  ]);
+});
+
+test('what scales is the deployment that there is', () => {
+  const { scaleTargetRef } = only<{ scaleTargetRef: object }>('HorizontalPodAutoscaler').spec;
+  const { apiVersion, kind, metadata } =
+    manifests.find((manifest) => manifest.kind === 'Deployment') ?? assert.fail();
+  assert.deepEqual(scaleTargetRef, { apiVersion, kind, name: metadata.name });
 });
 
 test('every selector finds the pods or the service that it means', () => {
