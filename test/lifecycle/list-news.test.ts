@@ -93,6 +93,24 @@ test('what the server has said here too, before or soon after, is not told twice
   assert.deepEqual(told, [READ_ANEW, READ_ANEW, ...FOR_ALL], 'later it is news again');
 });
 
+test('what is known here is known for as long after its last word, and of that person alone', (t) => {
+  const { news, told, published, receive } = rig(t, { personal: true });
+  news.publish(CHANGED);
+  mock.timers.tick(300);
+  news.publish(CHANGED);
+  mock.timers.tick(300);
+  receive(CHANGED);
+  mock.timers.tick(1_000);
+  assert.deepEqual(told, []);
+  news.publish(CHANGED);
+  news.publish(HERS);
+  assert.deepEqual(published.slice(-2), [CHANGED, HERS]);
+  mock.timers.tick(1_000);
+  news.publish(CHANGED);
+  receive(HERS);
+  assert.deepEqual(told, [READ_ANEW], 'what all have is another list');
+});
+
 test("what one person's own link has said is for that person's listens alone", (t) => {
   const { told, receive } = rig(t);
   receive(HERS);

@@ -144,6 +144,17 @@ test('a session without a process goes on where it is asked for, and requests, s
   assert.equal(await other.delete(), 204);
 });
 
+test('F04: a DELETE ends a session that nobody has any more', async (t) => {
+  const { a, b, service } = await startPair(t, { ...STDIO, ...drain(0) });
+  await using session = await openSession(a);
+  await using other = through(b, session);
+  await service.replicas[0]?.close();
+  assert.equal(await other.delete(), 204);
+  const answer = await other.listen();
+  assert.equal(answer.status, 404, 'nobody takes it up again');
+  await answer.text();
+});
+
 test('word of a changed list reaches the clients of the other replica, once', async (t) => {
   const { a, b } = await startPair(t, { stdio: { switches: ['--era=legacy'], isolation: 'shared' } });
   await using one = await openSession(a);

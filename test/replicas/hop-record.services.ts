@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import type { LimitConfig } from '../../src/config/limits-config.ts';
 import { eventually } from '../support/eventually.ts';
 import { EVERYTHING_FOR_EVERYONE } from '../support/gateway-config.ts';
-import { openSession, requestText, through } from '../support/raw-session.ts';
+import { openSession, type RawSession, requestText, through } from '../support/raw-session.ts';
 import { type ReplicaPair, startPair } from '../support/replica-pair.ts';
 import { ALICE, KEYS, TWO_CALLERS } from '../support/two-callers.ts';
 
@@ -18,6 +18,9 @@ interface Audited extends ReplicaPair {
   /** The calls on record, by the replica that wrote them, once there are so many. */
   calls(count: number): Promise<{ readonly by: 'a' | 'b'; readonly record: Record<string, unknown> }[]>;
 }
+
+const echoText = (id: number) =>
+  requestText(String(id), 'tools/call', { name: 'echo', arguments: { text: `${id}` } });
 
 async function startAudited(t: TestContext): Promise<Audited> {
   const folder = await mkdtemp(join(tmpdir(), 'portico-audit-'));
@@ -90,9 +93,7 @@ test('each member of an array is on record once, by the replica that took it apa
   const { a, b, calls } = await startAudited(t);
   await using session = await openSession(a, { version: '2025-03-26' });
   await using other = through(b, session);
-  const member = (id: number) =>
-    requestText(String(id), 'tools/call', { name: 'echo', arguments: { text: `${id}` } });
-  const answer = await other.say(`[${member(1)},${member(2)}]`);
+  const answer = await other.say(`[${echoText(1)},${echoText(2)}]`);
   const answered = (await answer.messages()).map(({ id }) => id).sort();
   assert.deepEqual(answered, [1, 2]);
   const all = await calls(2);
@@ -139,15 +140,24 @@ test('F57: a call that makes a hop is charged once', async (t) => {
   assert.equal(await other.tool('echo', { text: '1' }), '1');
   assert.equal(await session.tool('echo', { text: '2' }), '2');
   assert.equal(await other.tool('echo', { text: '3' }), '3');
-  for (const one of [session, other]) {
-    const refused = await one.send({
-      body: requestText('9', 'tools/call', { name: 'echo', arguments: {} }),
-      headers: one.headers,
-    });
-    assert.equal(refused.status, 429);
-    await refused.text();
-  }
+  for (const one of [session, other]) await assertRefused(one);
 });
+
+test('F57: so is each member of an array, by the replica that took it apart', async (t) => {
+  const { a, b } = await startPair(t, { ...STDIO, gateway: { limits: [LIMIT] } });
+  await using session = await openSession(a, { version: '2025-03-26' });
+  await using other = through(b, session);
+  const answer = await other.say(`[${echoText(1)},${echoText(2)}]`);
+  assert.equal((await answer.messages()).length, 2);
+  assert.equal(await other.tool('echo', { text: '3' }), '3');
+  for (const one of [session, other]) await assertRefused(one);
+});
+
+async function assertRefused(session: RawSession): Promise<void> {
+  const refused = await session.send({ body: echoText(9), headers: session.headers });
+  assert.equal(refused.status, 429);
+  await refused.text();
+}
 
 test('F50: who lacks a scope is told so where they ask, and nothing is done where the session lives', async (t) => {
   const gateway = {

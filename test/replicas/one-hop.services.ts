@@ -108,7 +108,7 @@ test("a session of somebody else's is an unknown one to whom it is handed over, 
   assert.deepEqual([fail?.code, fail?.details.reason], ['session-unknown', undefined]);
 });
 
-test('word that the client of an exchange has left is taken for exchanges of the replica that says so alone', async (t) => {
+test('word that the client of an exchange has left is taken where there is none by now', async (t) => {
   const pair = await startPair(t, STDIO);
   const hand = thirdReplica(t);
   const [home] = await replicasOf(pair);

@@ -1,0 +1,72 @@
+// Exchanges at the replica that they were handed over to, and word that the client of one has left.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { callerOf } from '../../src/access/caller-of.ts';
+import { ANONYMOUS } from '../../src/access/principal.ts';
+import { SealedState } from '../../src/bridge/seals/sealed-state.ts';
+import type { Exchange } from '../../src/pipeline/exchange.ts';
+import { ForwardedExchanges } from '../../src/pipeline/forwarded-exchanges.ts';
+
+function rig() {
+  const exchanges = new ForwardedExchanges(new SealedState(), 'home');
+  const said: string[] = [];
+  const arrived = (kind: 'permitted' | 'left', replica: string, id: string) => {
+    const reply = {
+      accept: () => said.push(`${kind} ${id} accepted`),
+      end: () => said.push(`${kind} ${id} ended`),
+    };
+    return {
+      ...{ id, reply, principal: ANONYMOUS, caller: callerOf(ANONYMOUS, () => undefined) },
+      ...{ forwarded: { replica, kind }, clientGone: new AbortController().signal },
+    } as unknown as Exchange;
+  };
+  const never = () => assert.fail('what a client has left needs no handling');
+  return {
+    exchanges,
+    said,
+    leave: (replica: string, id: string) => exchanges.run(arrived('left', replica, id), never),
+    /** A call that runs until it is told to end. */
+    call(replica: string, id: string) {
+      const done = Promise.withResolvers<void>();
+      let gone: AbortSignal | undefined;
+      const over = exchanges.run(arrived('permitted', replica, id), ({ clientGone }) => {
+        gone = clientGone;
+        return done.promise;
+      });
+      return {
+        isLeft: () => gone?.aborted,
+        async end() {
+          done.resolve();
+          await over;
+        },
+      };
+    },
+  };
+}
+
+test('word that a client has left is for its exchange alone, and is the word of its own replica', async () => {
+  const { said, leave, call } = rig();
+  const [one, other] = [call('edge', 'x1'), call('edge', 'x2')];
+  await leave('third', 'x1');
+  await leave('edge', 'x3');
+  assert.deepEqual([one.isLeft(), other.isLeft()], [false, false]);
+  await leave('edge', 'x1');
+  assert.deepEqual([one.isLeft(), other.isLeft()], [true, false]);
+  said.length = 0;
+  await one.end();
+  await other.end();
+  assert.deepEqual(said, ['permitted x1 ended'], 'its record is waited for, the other one answers itself');
+});
+
+test('what is over is forgotten, and no word of it is held against the next', async () => {
+  const { exchanges, leave, call, said } = rig();
+  const first = call('edge', 'x1');
+  assert.equal(exchanges.running, 1);
+  await first.end();
+  assert.equal(exchanges.running, 0);
+  await leave('edge', 'x1');
+  assert.deepEqual(said, ['left x1 accepted']);
+  const again = call('edge', 'x1');
+  assert.equal(again.isLeft(), false);
+  await again.end();
+});
