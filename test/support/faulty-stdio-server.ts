@@ -1,14 +1,8 @@
 // An MCP server over stdio that misbehaves on request, in either era; a plain script, so that it can be wrong in every
 // way. Faults of the whole process are switches, `--name` or `--name=value`, on the command line or in $FAULTY;
 // faults of one call are tools (faulty-stdio-tools.ts), to be mixed within one process.
-import {
-  type Frame,
-  type Meta,
-  type RequestId,
-  runTool,
-  TOOLS,
-  type ToolHost,
-} from './faulty-stdio-tools.ts';
+import { runTool, TOOLS } from './faulty-stdio-tools.ts';
+import type { Frame, Meta, RequestId, ToolHost } from './faulty-tool-host.ts';
 
 /** What each switch does; an unknown one ends the process, so that no test passes on a slip of the pen. */
 const SWITCHES = {

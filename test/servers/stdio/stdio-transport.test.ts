@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { GatewayError } from '../../../src/errors.ts';
 import type { JsonObject } from '../../../src/protocol/json-text.ts';
 import type { ServerMessage } from '../../../src/servers/transport.ts';
-import type { Frame } from '../../support/faulty-stdio-tools.ts';
+import type { Frame } from '../../support/faulty-tool-host.ts';
 import { modernMeta, type StdioRig, startRig, textOf } from '../../support/stdio-rig.ts';
 
 /** Everything that the server has received, in order. */
