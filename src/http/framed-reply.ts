@@ -6,7 +6,8 @@ import type { Era } from '../protocol/era.ts';
 import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
 import { writeJson } from '../protocol/json-text.ts';
 import type { ForwardedRecord, ReplyFrame } from '../replicas/replicas.ts';
-import { frameLine, HEARTBEAT, respondLine } from '../replicas/reply-frames.ts';
+import { frameText, HEARTBEAT, respondText } from '../replicas/reply-frames.ts';
+import type { SignedLines } from '../replicas/signed-lines.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Accepted } from './accept-header.ts';
 import type { KeepAliveComments } from './keep-alive-comments.ts';
@@ -17,6 +18,8 @@ export interface FramedReplyOptions extends PacedResponseOptions {
   /** What the client's Accept header allows. */
   readonly accepts: Accepted;
   readonly record: ExchangeRecord;
+  /** Its first line is out. */
+  readonly signed: SignedLines;
   /** What shows the other replica, while nothing is said, that this one is there. */
   readonly heartbeats: KeepAliveComments;
   /** Called for each failure that is told to the client. */
@@ -38,7 +41,7 @@ export class FramedReply implements ClientReply {
   readonly #stopHeartbeat: () => void;
   readonly #over = Promise.withResolvers<void>();
 
-  /** The head of the response is out, and the proof. */
+  /** The head of the response is out. */
   constructor(options: FramedReplyOptions) {
     const { accepts, response, heartbeats } = options;
     this.accepts = accepts;
@@ -91,7 +94,7 @@ export class FramedReply implements ClientReply {
       RESPONSE_HEAD_BYTES + Buffer.byteLength(idText) + Buffer.byteLength(outcomeJson) - '{'.length;
     // As the client's own reply decides: a stream that a hold was to begin begins with its priming event all the same.
     if (this.#course.endsAsEvent(status ?? 200)) this.openStream();
-    this.#end(respondLine({ idText, outcomeJson, status, eventId }));
+    this.#end(respondText({ idText, outcomeJson, status, eventId }));
   }
 
   fail(error: GatewayError, idText: string | undefined, era: Era): void {
@@ -102,19 +105,19 @@ export class FramedReply implements ClientReply {
     record.reason ??= error.details.reason;
     const { cause: _, ...details } = error.details;
     if (this.#course.endsAsEvent(failureFor(error.code, era).status)) this.openStream();
-    this.#end(frameLine({ fail: { code: error.code, details, idText, era } }));
+    this.#end(frameText({ fail: { code: error.code, details, idText, era } }));
   }
 
   accept(status: 202 | 204 = 202): void {
     if (!this.#course.isOpen) return;
     this.#options.record.outcome ??= 'ok';
-    this.#end(frameLine({ accept: status }));
+    this.#end(frameText({ accept: status }));
   }
 
   end(): void {
     if (this.#course.hasEnded) return;
     this.openStream();
-    if (this.#course.isStreaming) this.#end(frameLine({ end: true }));
+    if (this.#course.isStreaming) this.#end(frameText({ end: true }));
     else this.accept();
   }
 
@@ -125,16 +128,16 @@ export class FramedReply implements ClientReply {
   /** Once the pipeline is done as well: says what is to be remembered of the exchange, as the last thing of all. */
   async close(): Promise<void> {
     await this.#over.promise;
-    const { response, record } = this.#options;
-    if (!response.destroyed) this.#pace.end(frameLine({ record: forwardedRecord(record) }));
+    const { response, record, signed } = this.#options;
+    if (!response.destroyed) this.#pace.end(signed.sign(frameText({ record: forwardedRecord(record) })));
   }
 
   #say(frame: ReplyFrame): Promise<void> | undefined {
-    return this.#pace.write(frameLine(frame));
+    return this.#pace.write(this.#options.signed.sign(frameText(frame)));
   }
 
-  #end(lastLine: string): void {
-    this.#pace.writeLast(lastLine);
+  #end(lastText: string): void {
+    this.#pace.writeLast(this.#options.signed.sign(lastText));
     this.#settle();
   }
 

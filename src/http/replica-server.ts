@@ -6,11 +6,12 @@ import type { ReplicaConfig } from '../config/replica-config.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import type { Exchange, ForwardedFrom } from '../pipeline/exchange.ts';
 import { readTraceContext } from '../protocol/trace-context.ts';
-import { answerProof, CLOCK_TOLERANCE_MS, MAX_ENVELOPE_BYTES } from '../replicas/envelope.ts';
+import { CLOCK_TOLERANCE_MS, MAX_ENVELOPE_BYTES } from '../replicas/envelope.ts';
 import { RecentNonces } from '../replicas/recent-nonces.ts';
 import { NO_ROOM_STATUS, NOT_TAKEN_STATUS } from '../replicas/replica-client.ts';
 import type { ReplicaKeys } from '../replicas/replica-keys.ts';
-import { frameLine } from '../replicas/reply-frames.ts';
+import { TAKEN } from '../replicas/reply-frames.ts';
+import { SignedLines } from '../replicas/signed-lines.ts';
 import { BufferBudget } from '../state/buffer-budget.ts';
 import { type ExchangeRecord, newRecord } from '../telemetry/exchange-record.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -116,7 +117,8 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
     if (response.destroyed) return;
     if (listener.stopping) response.shouldKeepAlive = false;
     response.writeHead(200, { 'Content-Type': 'application/x-ndjson', 'Cache-Control': 'no-store' });
-    response.write(frameLine({ proof: answerProof(keys.answer, nonce) }));
+    const signed = new SignedLines(keys.answer, nonce);
+    response.write(signed.sign(TAKEN));
     const { id, kind, view, headers, principal, address } = sent;
     const record = newRecord(id, performance.now());
     record.view = view;
@@ -124,7 +126,7 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
     const clientGone = new AbortController();
     const over = new AbortController();
     const reply = new FramedReply({
-      ...{ response, record, heartbeats },
+      ...{ response, record, heartbeats, signed },
       accepts: readAccept(headers.accept),
       hold: budget.open(),
       maxQueuedBytes: timing.maxQueuedReplyBytes,

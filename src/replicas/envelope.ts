@@ -14,7 +14,7 @@ export const MAX_ENVELOPE_BYTES = 512 * 1024;
 /** How far the clocks of two replicas may be apart. */
 export const CLOCK_TOLERANCE_MS = 30_000;
 
-const VERSION = 1;
+const VERSION = 2;
 const NONCE_BYTES = 16;
 
 export interface SealedEnvelope {
@@ -81,11 +81,6 @@ export function openEnvelope(
 
 export function isDigestOf(digest: string, body: Buffer): boolean {
   return digest === digestOf(body);
-}
-
-/** What the home says first: only who knows the secret can, and only of this envelope. */
-export function answerProof(key: ReplicaKeys['answer'], nonce: string): string {
-  return macOf(key, nonce);
 }
 
 function digestOf(body: Buffer): string {

@@ -3,10 +3,10 @@
 import { type Dispatcher, errors } from 'undici';
 import { GatewayError } from '../errors.ts';
 import type { BufferBudget } from '../state/buffer-budget.ts';
-import { answerProof, type SealedEnvelope, SIGNATURE_HEADER, sealEnvelope } from './envelope.ts';
+import { type SealedEnvelope, SIGNATURE_HEADER, sealEnvelope } from './envelope.ts';
 import { readLines } from './read-lines.ts';
 import { ReplicaConnections } from './replica-connections.ts';
-import { isSameMac, type ReplicaKeys } from './replica-keys.ts';
+import type { ReplicaKeys } from './replica-keys.ts';
 import {
   type ForwardedExchange,
   type LiveReplica,
@@ -14,7 +14,8 @@ import {
   ReplicaUnreachable,
   type ReplyFrame,
 } from './replicas.ts';
-import { readFrame, readProof } from './reply-frames.ts';
+import { readFrame, TAKEN } from './reply-frames.ts';
+import { SignedLines } from './signed-lines.ts';
 
 export interface ReplicaClientOptions {
   /** The id of this replica. */
@@ -64,7 +65,7 @@ export class ReplicaClient {
     const envelope = sealEnvelope(sent, route);
     const dispatcher = this.#connections.to(to.url, sent.httpMethod === 'GET' ? 'streams' : 'calls');
     const first = await this.#attempt(dispatcher, envelope, { body: sent.body, signal });
-    if (first.kind === 'answered') return this.#frames(first.lines, signal);
+    if (first.kind === 'answered') return this.#frames(first, signal);
     if (first.kind === 'refused') {
       if (first.isThere) throw new ReplicaRefusal(first.cause.message);
       throw new ReplicaUnreachable('the replica took nothing over', first.cause);
@@ -72,7 +73,7 @@ export class ReplicaClient {
     if (first.kind === 'unclear' && isSilence(first.cause)) throw lost(first.cause);
     // The same envelope again: where it was taken after all, it is not taken twice.
     const second = await this.#attempt(dispatcher, envelope, { body: sent.body, signal });
-    if (second.kind === 'answered') return this.#frames(second.lines, signal);
+    if (second.kind === 'answered') return this.#frames(second, signal);
     if (first.kind === 'unsent' && second.kind !== 'unclear') {
       throw new ReplicaUnreachable('the replica cannot be reached', second.cause);
     }
@@ -121,7 +122,7 @@ export class ReplicaClient {
     return this.#judge(answer, envelope, signal);
   }
 
-  /** Whoever answers without the proof is not the replica that was meant, or has not taken the message over. */
+  /** Whoever signs no first line is not the replica that was meant, or has not taken the message over. */
   async #judge(
     { statusCode, body }: Answer,
     { nonce }: SealedEnvelope,
@@ -138,9 +139,8 @@ export class ReplicaClient {
     try {
       const first = await lines.next();
       if (first.done) return { kind: 'unclear', cause: new Error('the answer ended before it began') };
-      const proof = readProof(first.value);
-      if (proof !== undefined && isSameMac(proof, answerProof(keys.answer, nonce)))
-        return { kind: 'answered', lines };
+      const signed = new SignedLines(keys.answer, nonce);
+      if (signed.open(first.value) === TAKEN) return { kind: 'answered', lines, signed };
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
       return { kind: 'unclear', cause };
@@ -150,11 +150,13 @@ export class ReplicaClient {
     return { kind: 'refused', cause, isThere: false };
   }
 
-  async *#frames(lines: AsyncGenerator<string, void>, signal: AbortSignal): AsyncGenerator<ReplyFrame, void> {
+  async *#frames({ lines, signed }: Answered, signal: AbortSignal): AsyncGenerator<ReplyFrame, void> {
     let isComplete = false;
     try {
       for await (const line of lines) {
-        const frame = readFrame(line);
+        const text = signed.open(line);
+        if (text === undefined) throw new TypeError('a line of the answer is not as it was signed');
+        const frame = readFrame(text);
         if (frame === undefined) throw new TypeError('the answer says what this version does not know');
         isComplete = 'record' in frame;
         yield frame;
@@ -167,8 +169,14 @@ export class ReplicaClient {
   }
 }
 
+interface Answered {
+  readonly kind: 'answered';
+  readonly lines: AsyncGenerator<string, void>;
+  readonly signed: SignedLines;
+}
+
 type Attempt =
-  | { readonly kind: 'answered'; readonly lines: AsyncGenerator<string, void> }
+  | Answered
   /** Not one byte of it has left. */
   | { readonly kind: 'unsent'; readonly cause: unknown }
   /** It was there, and was not taken: not the first time, at any rate. */

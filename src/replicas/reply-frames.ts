@@ -4,18 +4,16 @@ import { FAILURES } from '../errors.ts';
 import { isJsonObject, type JsonObject, readJson, writeJson } from '../protocol/json-text.ts';
 import type { ReplyFrame } from './replicas.ts';
 
-/** Goes before all others: shows that the home knows the secret. */
-export interface ProofFrame {
-  readonly proof: string;
-}
-
+/** Goes before all frames: its signature shows that the home knows the secret. */
+export const TAKEN = '{"taken":true}';
+/** Nothing is made of it, so nobody signs it. */
 export const HEARTBEAT = '\n';
 
-export function frameLine(frame: ReplyFrame | ProofFrame): string {
-  return `${writeJson(frame)}\n`;
+export function frameText(frame: ReplyFrame): string {
+  return writeJson(frame);
 }
 
-export interface RespondLine {
+export interface RespondText {
   readonly idText: string;
   /** The outcome as JSON text: it may be large, and is written once. */
   readonly outcomeJson: string;
@@ -23,25 +21,20 @@ export interface RespondLine {
   readonly eventId: string | undefined;
 }
 
-export function respondLine({ idText, outcomeJson, status, eventId }: RespondLine): string {
+export function respondText({ idText, outcomeJson, status, eventId }: RespondText): string {
   // Members that are undefined leave no trace.
   const others = writeJson({ idText, status, eventId }).slice(1);
-  return `{"respond":{"outcome":${outcomeJson},${others}}\n`;
+  return `{"respond":{"outcome":${outcomeJson},${others}}`;
 }
 
 /** Undefined: no frame that this version knows. */
-export function readFrame(line: string): ReplyFrame | undefined {
-  const value = parse(line);
+export function readFrame(text: string): ReplyFrame | undefined {
+  const value = parse(text);
   if (value === undefined) return undefined;
   const [kind = '', ...others] = Object.keys(value);
   const isKnown = others.length === 0 && Object.hasOwn(IS_CONTENT, kind);
   // Sound for what the check of its kind has let through.
   return isKnown && IS_CONTENT[kind as FrameKind](value[kind]) ? (value as unknown as ReplyFrame) : undefined;
-}
-
-export function readProof(line: string): string | undefined {
-  const proof = parse(line)?.proof;
-  return typeof proof === 'string' ? proof : undefined;
 }
 
 type Kinds<Frame> = Frame extends unknown ? keyof Frame : never;
@@ -72,9 +65,9 @@ const IS_CONTENT: Readonly<Record<FrameKind, (content: unknown) => boolean>> = {
   record: isJsonObject,
 };
 
-function parse(line: string): JsonObject | undefined {
+function parse(text: string): JsonObject | undefined {
   try {
-    const value = readJson(line);
+    const value = readJson(text);
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

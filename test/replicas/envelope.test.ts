@@ -74,7 +74,8 @@ test('an envelope is for one replica, for as long as clocks may differ, and for 
 test('what is signed and not understood is refused, whatever is wrong with it', () => {
   const good = JSON.parse(sealed().line.toString()) as Record<string, unknown>;
   const bad: Record<string, unknown>[] = [
-    { v: 2 },
+    { v: 1 },
+    { v: 3 },
     { from: 1 },
     { at: 'now' },
     { nonce: undefined },

@@ -5,35 +5,44 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { GatewayError } from '../../src/errors.ts';
-import { answerProof } from '../../src/replicas/envelope.ts';
 import { ReplicaClient } from '../../src/replicas/replica-client.ts';
 import { replicaKeys } from '../../src/replicas/replica-keys.ts';
-import { ReplicaRefusal, ReplicaUnreachable } from '../../src/replicas/replicas.ts';
+import { ReplicaRefusal, ReplicaUnreachable, type ReplyFrame } from '../../src/replicas/replicas.ts';
+import { TAKEN } from '../../src/replicas/reply-frames.ts';
+import { SignedLines } from '../../src/replicas/signed-lines.ts';
 import { BufferBudget } from '../../src/state/buffer-budget.ts';
 import { freePort } from '../support/free-port.ts';
 import { EDGE, framesOf, HOME, SECRET, sentExchange } from '../support/replica-wire.ts';
 
 const keys = replicaKeys(SECRET);
 const NEVER = new AbortController().signal;
-const RECORD = '{"record":{"outcome":"ok"}}\n';
+const ACCEPT = '{"accept":202}';
+const OPEN = '{"open":{}}';
+const RECORD = '{"record":{"outcome":"ok"}}';
 
 /** What the home does with each request; the last for all further ones. */
-type Answer = (response: ServerResponse, proof: string) => void;
+type Answer = (response: ServerResponse, signed: SignedLines) => void;
 
 const cut: Answer = (response) => response.socket?.destroy();
 const refuse: Answer = (response) => response.writeHead(403).end('{}');
 const takeNotThis: Answer = (response) => response.writeHead(422).end('{}');
 const silent: Answer = () => {};
 const say =
-  (lines: string): Answer =>
-  (response, proof) =>
-    response.end(`${JSON.stringify({ proof })}\n${lines}`);
-const sayThenCut =
-  (lines: string): Answer =>
-  (response, proof) => {
-    response.write(`${JSON.stringify({ proof })}\n${lines}`, () => response.socket?.destroy());
+  (...texts: readonly string[]): Answer =>
+  (response, signed) =>
+    response.end(linesOf(signed, texts));
+const well = say(ACCEPT, RECORD);
+/** What somebody makes of three lines on their way. */
+const changed =
+  (change: (taken: string, accept: string, record: string) => readonly string[]): Answer =>
+  (response, signed) => {
+    const [taken = '', accept = '', record = ''] = [TAKEN, ACCEPT, RECORD].map((text) => signed.sign(text));
+    response.end(change(taken, accept, record).join(''));
   };
-const well = say(`{"accept":202}\n${RECORD}`);
+
+function linesOf(signed: SignedLines, texts: readonly string[]): string {
+  return [TAKEN, ...texts].map((text) => signed.sign(text)).join('');
+}
 
 interface OddHome {
   readonly client: ReplicaClient;
@@ -53,7 +62,7 @@ async function oddHome(t: TestContext, answers: readonly Answer[], silenceMs = 5
     const answer = answers[Math.min(nonces.length, answers.length - 1)];
     nonces.push(nonce);
     requests.push(request);
-    answer?.(response, answerProof(keys.answer, nonce));
+    answer?.(response, new SignedLines(keys.answer, nonce));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -102,8 +111,15 @@ const CASES: readonly {
   {
     name: 'is somebody else',
     answers: [
-      (response) => response.end(`{"proof":"${answerProof(keys.answer, 'x')}"}\n{"accept":202}\n${RECORD}`),
+      (response) =>
+        response.end(linesOf(new SignedLines(replicaKeys(`${SECRET}!`).answer, 'x'), [ACCEPT, RECORD])),
     ],
+    outcome: 'unreachable',
+    asked: 1,
+  },
+  {
+    name: 'repeats an answer to something else',
+    answers: [(response) => response.end(linesOf(new SignedLines(keys.answer, 'x'), [ACCEPT, RECORD]))],
     outcome: 'unreachable',
     asked: 1,
   },
@@ -113,14 +129,24 @@ const CASES: readonly {
     outcome: 'unreachable',
     asked: 1,
   },
-  { name: 'dies in mid-answer', answers: [sayThenCut('{"open":{}}\n{"se')], outcome: 'lost', asked: 1 },
-  { name: 'ends without the record', answers: [say('{"accept":202}\n')], outcome: 'lost', asked: 1 },
-  { name: 'says what nobody knows', answers: [say('{"dance":1}\n')], outcome: 'lost', asked: 1 },
+  {
+    name: 'dies in mid-answer',
+    answers: [
+      (response, signed) =>
+        response.write(`${linesOf(signed, [OPEN])}${signed.sign(RECORD).slice(0, 50)}`, () =>
+          response.socket?.destroy(),
+        ),
+    ],
+    outcome: 'lost',
+    asked: 1,
+  },
+  { name: 'ends without the record', answers: [say(ACCEPT)], outcome: 'lost', asked: 1 },
+  { name: 'says what nobody knows', answers: [say('{"dance":1}', RECORD)], outcome: 'lost', asked: 1 },
   { name: 'says too much at once', answers: [say('x'.repeat(20_000))], outcome: 'lost', asked: 1 },
   { name: 'never answers', answers: [silent], outcome: 'lost', asked: 1, silenceMs: 200 },
   {
     name: 'falls silent in mid-answer',
-    answers: [(response, proof) => response.write(`${JSON.stringify({ proof })}\n{"open":{}}\n`)],
+    answers: [(response, signed) => response.write(linesOf(signed, [OPEN]))],
     outcome: 'lost',
     asked: 1,
     silenceMs: 200,
@@ -128,15 +154,15 @@ const CASES: readonly {
   {
     name: 'says for long only that it is there',
     answers: [
-      (response, proof) => {
-        response.write(`${JSON.stringify({ proof })}\n`);
+      (response, signed) => {
+        response.write(signed.sign(TAKEN));
         let beats = 0;
         const timer = setInterval(() => {
           beats += 1;
           response.write('\n');
           if (beats < 12) return;
           clearInterval(timer);
-          response.end(`{"accept":202}\n${RECORD}`);
+          response.end(signed.sign(ACCEPT) + signed.sign(RECORD));
         }, 100);
       },
     ],
@@ -145,6 +171,39 @@ const CASES: readonly {
     silenceMs: 600,
   },
 ];
+
+const CHANGES: Readonly<Record<string, Parameters<typeof changed>[0]>> = {
+  'a letter is changed': (taken, accept, record) => [taken, accept.replace('202', '204'), record],
+  'a signature is changed': (taken, accept, record) => [
+    taken,
+    accept.replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A')),
+    record,
+  ],
+  'a line is left out': (taken, _accept, record) => [taken, record],
+  'a line comes twice': (taken, accept, record) => [taken, accept, accept, record],
+  'lines change places': (taken, accept, record) => [taken, record, accept],
+  'a line comes in that nobody signed': (taken, accept, record) => [taken, `${OPEN}\n`, accept, record],
+  'a line of another answer comes in': (taken, accept, record) => {
+    const other = new SignedLines(keys.answer, 'another nonce');
+    other.sign(TAKEN);
+    return [taken, other.sign(ACCEPT), accept, record];
+  },
+  'the end is cut off': (taken, accept) => [taken, accept],
+};
+
+for (const [name, change] of Object.entries(CHANGES)) {
+  test(`F01 where of an answer ${name} on its way, nothing more of it is taken`, async (t) => {
+    const { client, home, budget } = await oddHome(t, [changed(change)]);
+    const frames: ReplyFrame[] = [];
+    const forwarding = async () => {
+      for await (const frame of await client.forward(home, sentExchange(), NEVER)) frames.push(frame);
+    };
+    await assert.rejects(forwarding(), isLost);
+    // What was told before is what the home has said.
+    assert.deepEqual(frames, /twice|cut off/.test(name) ? [{ accept: 202 }] : []);
+    assert.equal(budget.usedBytes, 0);
+  });
+}
 
 for (const { name, answers, outcome, asked, silenceMs } of CASES) {
   test(`F01 a home that ${name}: ${outcome}`, async (t) => {

@@ -5,7 +5,7 @@ import type { JsonRpcOutcome } from '../../src/protocol/json-rpc.ts';
 import { readJson, writeJson } from '../../src/protocol/json-text.ts';
 import { readLines } from '../../src/replicas/read-lines.ts';
 import type { ReplyFrame } from '../../src/replicas/replicas.ts';
-import { frameLine, HEARTBEAT, readFrame, readProof, respondLine } from '../../src/replicas/reply-frames.ts';
+import { frameText, HEARTBEAT, readFrame, respondText, TAKEN } from '../../src/replicas/reply-frames.ts';
 import { BufferBudget } from '../../src/state/buffer-budget.ts';
 
 const RESULT = '{"id":9007199254740993,"n":1e400,"price":0.10,"text":"a\u2028b\\n\u{1f600}","deep":[[-0]]}';
@@ -46,7 +46,7 @@ async function linesOf(chunks: AsyncIterable<Buffer>, maxLineBytes = 1024, budge
 }
 
 test('frames arrive whole and exact, however their bytes are cut', async () => {
-  const wire = Buffer.from(FRAMES.map(frameLine).join(HEARTBEAT));
+  const wire = Buffer.from(FRAMES.map((frame) => `${frameText(frame)}\n`).join(HEARTBEAT));
   for (const size of [1, 2, 3, 7, 64, wire.length]) {
     const lines = await linesOf(cut(wire, size));
     assert.deepEqual(
@@ -60,9 +60,9 @@ test('frames arrive whole and exact, however their bytes are cut', async () => {
 test('an answer is written once, and reads as any other frame', () => {
   const [, , , , respond] = FRAMES;
   const outcomeJson = writeJson(outcome);
-  const line = respondLine({ idText: '9007199254740993', outcomeJson, status: 400, eventId: 'e-2' });
-  assert.equal(writeJson(readFrame(line)), writeJson(respond));
-  const bare = respondLine({ idText: '1', outcomeJson, status: undefined, eventId: undefined });
+  const text = respondText({ idText: '9007199254740993', outcomeJson, status: 400, eventId: 'e-2' });
+  assert.equal(writeJson(readFrame(text)), writeJson(respond));
+  const bare = respondText({ idText: '1', outcomeJson, status: undefined, eventId: undefined });
   assert.deepEqual(Object.keys((readFrame(bare) as { respond: object }).respond), ['outcome', 'idText']);
 });
 
@@ -72,11 +72,9 @@ test('what is no frame of this version is none', () => {
     ...['{"header":["a"]}', '{"header":["a",1]}', '{"open":1}', '{"send":{"message":"x"}}', '{"accept":200}'],
     ...['{"respond":{"idText":1,"outcome":{"result":{}}}}', '{"respond":{"idText":"1","outcome":{}}}'],
     ...['{"fail":{"code":"nonsense","details":{},"era":"modern"}}', '{"fail":{"code":"internal","era":"x"}}'],
-    '{"proof":"x"}',
+    TAKEN,
   ];
   for (const line of wrong) assert.equal(readFrame(line), undefined, line);
-  assert.equal(readProof('{"proof":"x"}'), 'x');
-  assert.equal(readProof('{"end":true}'), undefined);
 });
 
 test('a line over the limit, or over what may be held, ends the reading', async () => {
