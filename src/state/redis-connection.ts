@@ -6,7 +6,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { answerWithin } from './answer-within.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { connected, disconnected, redisClient } from './redis-client.ts';
-import { StoreUnavailable } from './store.ts';
+import { ForeignValue, StoreUnavailable } from './store.ts';
 
 export interface RedisConnectionOptions {
   /** redis:// or rediss://, with its credentials. */
@@ -73,7 +73,7 @@ export class RedisConnection {
     if (this.#closing === undefined && !this.available) this.#sayDown();
   }
 
-  /** @throws StoreUnavailable, at once where it is known that asking is no use */
+  /** @throws StoreUnavailable, at once where it is known that asking is no use; ForeignValue */
   async ask<T>(command: (client: Redis) => Promise<T>): Promise<T> {
     if (this.#breaker.isOpen)
       throw new StoreUnavailable('Redis is not asked while it does not answer', this.#trouble);
@@ -82,6 +82,10 @@ export class RedisConnection {
       this.#breaker.succeeded();
       return answer;
     } catch (thrown) {
+      if (isForeignValue(thrown)) {
+        this.#breaker.succeeded();
+        throw new ForeignValue(thrown);
+      }
       if (this.#breaker.failed()) this.#sayDown();
       this.#probeSoon(PROBE_WHILE_DOWN_MS);
       throw new StoreUnavailable('Redis did not answer', thrown);
@@ -152,6 +156,11 @@ export class RedisConnection {
       'Redis does not answer; what needs it makes do without',
     );
   }
+}
+
+/** Redis has answered; from a script it says more before the word in older versions. */
+function isForeignValue(thrown: unknown): boolean {
+  return thrown instanceof Error && /\bWRONGTYPE\b/.test(thrown.message);
 }
 
 /** How every connection behaves: it connects by itself, keeps nothing for later and notices a dead socket. */

@@ -39,14 +39,25 @@ if left < 0 then left = window end
 return {granted, left}
 `;
 
+/** Drops what is older from a sorted set; a key of another kind is nothing of ours, and would be in the way for ever. */
+export const DROP_OLDER = `
+local function drop(key, before)
+  local dropped = redis.pcall('ZREMRANGEBYSCORE', key, '-inf', before)
+  if type(dropped) ~= 'table' then return end
+  if string.find(dropped.err, 'WRONGTYPE') then redis.call('DEL', key) end
+  -- As any other error has to be heard.
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', before)
+end
+`;
+
 /**
  * KEYS: the set of replicas, by when each was last heard. ARGV: this replica, ms for which its word counts.
  * Returns how many there are. By the clock of Redis, so that those of the replicas may differ.
  */
-export const ANNOUNCE = `
+export const ANNOUNCE = `${DROP_OLDER}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
+drop(KEYS[1], now - ARGV[2])
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return redis.call('ZCARD', KEYS[1])
@@ -56,10 +67,10 @@ return redis.call('ZCARD', KEYS[1])
  * KEYS: the texts of replicas, by when each was last said. ARGV: the text of this one, ms for which it counts, most that
  * are read. Returns texts and times in turn, the latest first. By the clock of Redis, as above.
  */
-export const ANNOUNCE_REPLICA = `
+export const ANNOUNCE_REPLICA = `${DROP_OLDER}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
+drop(KEYS[1], now - ARGV[2])
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return redis.call('ZREVRANGE', KEYS[1], 0, ARGV[3] - 1, 'WITHSCORES')

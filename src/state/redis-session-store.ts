@@ -15,7 +15,7 @@ import {
   type StoredSession,
 } from './session-store.ts';
 import { SessionTexts, type WrittenSession } from './session-texts.ts';
-import { StoreUnavailable } from './store.ts';
+import { ForeignValue, StoreUnavailable } from './store.ts';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
@@ -103,8 +103,7 @@ export class RedisSessionStore implements SessionStore {
   async find(id: string): Promise<StoredSession | undefined> {
     const key = sessionKeyOf(id);
     if (key === undefined) return undefined;
-    const text = await this.#ask((client) => client.get(redisKeyOf(key)));
-    const found = this.#read(key, text);
+    const found = this.#read(key, await this.#textAt(key));
     if (found === undefined || this.#unremoved.has(key) || this.#owned.isTooOld(found)) {
       this.#lose(key, 'over');
       return undefined;
@@ -197,6 +196,16 @@ export class RedisSessionStore implements SessionStore {
   #lose(key: string, loss: SessionLoss): void {
     if (!this.#owned.delete(key)) return;
     for (const listener of this.#listeners) listener(key, loss);
+  }
+
+  async #textAt(key: string): Promise<string | null> {
+    try {
+      return await this.#ask((client) => client.get(redisKeyOf(key)));
+    } catch (thrown) {
+      // Nobody has written an empty one either.
+      if (thrown instanceof GatewayError && thrown.cause instanceof ForeignValue) return '';
+      throw thrown;
+    }
   }
 
   #read(key: string, text: string | null): WrittenSession | undefined {

@@ -60,3 +60,11 @@ export class StoreUnavailable extends Error {
     this.name = 'StoreUnavailable';
   }
 }
+
+/** The store is well, and what it has under that one key is nothing that we have written. */
+export class ForeignValue extends StoreUnavailable {
+  constructor(cause: unknown) {
+    super('Redis has a value of another kind under the key', cause);
+    this.name = 'ForeignValue';
+  }
+}

@@ -133,6 +133,11 @@ describe('what Redis holds of sessions', () => {
   });
 });
 
+async function putList(key: string): Promise<void> {
+  await redis.command('DEL', key);
+  await redis.command('LPUSH', key, 'x');
+}
+
 describe('somebody else who writes to Redis', () => {
   async function victim(prefix: string) {
     const replica = await startReplica({ prefix });
@@ -178,13 +183,45 @@ describe('somebody else who writes to Redis', () => {
     assert.equal(replica.forged, 1);
   });
 
-  test('a text of another kind under the name of a session is an answer that helps nobody', async () => {
+  test('F05, F55: a value of another kind under the name of a session is no session, and Redis is not away', async () => {
     const prefix = newPrefix();
-    const { replica, mine } = await victim(prefix);
+    const { replica, mine, theirs } = await victim(prefix);
     await using _ = replica;
-    await redis.command('DEL', `${prefix}s:${mine.key}`);
-    await redis.command('LPUSH', `${prefix}s:${mine.key}`, 'x');
-    await assert.rejects(replica.store.find(mine.id), failure('store-unavailable'));
+    const found = (await replica.store.find(mine.id)) ?? assert.fail();
+    await putList(`${prefix}s:${mine.key}`);
+    for (let n = 0; n < 5; n += 1) assert.equal(await replica.store.find(mine.id), undefined);
+    assert.equal(replica.forged, 5);
+    assert.deepEqual(replica.lost, [`${mine.key} over`]);
+    assert.equal(await replica.store.take(found), undefined);
+    assert.equal(await replica.store.remove(found), true);
+    assert.equal((await replica.store.find(theirs.id))?.record.principal, 'b');
+  });
+
+  test('F55: an owner that looks after a session learns that it is none any more', async () => {
+    const prefix = newPrefix();
+    const { replica, mine, theirs } = await victim(prefix);
+    await using _ = replica;
+    for (const { key } of [mine, theirs]) await putList(`${prefix}s:${key}`);
+    await replica.store.check(mine.key);
+    await replica.store.save(theirs.key, { ...NEW_STATE, logLevel: 'info' });
+    assert.deepEqual(replica.lost, [`${mine.key} over`, `${theirs.key} over`]);
+  });
+
+  test('F55: keys of another kind in the place of what counts sessions and replicas are dropped', async () => {
+    const prefix = newPrefix();
+    const { replica } = await victim(prefix);
+    await using _ = replica;
+    const sets = (await keys(prefix)).filter((name) => !name.startsWith('s:'));
+    assert.deepEqual(
+      sets.map((name) => name.replace(/:.*/, '')),
+      ['replicas', 'sessions', 'sp', 'sp'],
+    );
+    for (const name of sets) await putList(`${prefix}${name}`);
+    await replica.store.create(recordOf('a'));
+    await using other = await startReplica({ prefix });
+    await other.store.create(recordOf('b'));
+    const kinds = await Promise.all(sets.map((name) => redis.command('TYPE', `${prefix}${name}`)));
+    assert.deepEqual(kinds, ['zset', 'zset', 'zset', 'zset']);
   });
 });
 
