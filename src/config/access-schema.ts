@@ -1,6 +1,7 @@
 // `gateway.access`: who may do what.
-import { Type } from 'typebox';
+
 import { list, map, scopeName, section, text } from './schema-kinds.ts';
+import { Type } from './schema-type.ts';
 
 const TARGET =
   '`*` for everything, `server` for all of one server, `server/glob` for tools of it, or `server/tools/glob`, ' +

@@ -1,6 +1,7 @@
 // `gateway.audit`: the record of who did what.
-import { Type } from 'typebox';
+
 import { byteSize, choice, section, text } from './schema-kinds.ts';
+import { Type } from './schema-type.ts';
 
 export const auditSchema = section(
   {

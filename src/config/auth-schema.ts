@@ -1,7 +1,8 @@
 // `gateway.auth`: who may sign in.
-import { Type } from 'typebox';
+
 import type { SignatureAlgorithm } from './auth-config.ts';
 import { choice, list, scopeName, section, standingSection, text } from './schema-kinds.ts';
+import { Type } from './schema-type.ts';
 
 const ALGORITHMS = [
   'RS256',

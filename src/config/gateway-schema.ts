@@ -1,5 +1,5 @@
 // `gateway`: Portico itself.
-import { Type } from 'typebox';
+
 import { accessSchema } from './access-schema.ts';
 import { HOST_PATTERN } from './addresses.ts';
 import { auditSchema } from './audit-schema.ts';
@@ -19,6 +19,7 @@ import {
   standingSection,
   text,
 } from './schema-kinds.ts';
+import { Type } from './schema-type.ts';
 
 const PORT = { minimum: 0, maximum: 65_535 };
 

@@ -1,6 +1,7 @@
 // `gateway.limits` and `gateway.redis`: how much each caller may use, and where that is counted for all replicas.
-import { Type } from 'typebox';
+
 import { duration, integer, list, section, text } from './schema-kinds.ts';
+import { Type } from './schema-type.ts';
 
 const KEY = '(ip|principal|client|group|server|tool)';
 

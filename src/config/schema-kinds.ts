@@ -1,6 +1,6 @@
 // The kinds of value that a configuration holds, each a JSON Schema that editors, `portico check` and the reference
 // in docs/configuration.md read alike. Keys with a default are optional in the file and always present afterwards.
-import { type Static, type TArray, type TEnum, type TObject, type TSchema, Type } from 'typebox';
+import { type Static, type TArray, type TEnum, type TObject, type TSchema, Type } from './schema-type.ts';
 
 export interface KeyNotes {
   /** Effect, then danger; the default is added from `default`. */
@@ -72,7 +72,7 @@ export function choice<const Choices extends string[]>(
   choices: readonly [...Choices],
   notes: KeyNotes & { default?: Choices[number] },
 ): TEnum<Choices> {
-  return Object.assign(Type.Enum([...choices], described(notes)), { type: 'string' });
+  return Type.Enum(choices, described(notes));
 }
 
 export function list<Item extends TSchema>(
@@ -90,11 +90,7 @@ export function map<Value extends TSchema>(
   value: Value,
   notes: KeyNotes & { default?: Record<string, never> },
 ) {
-  return Type.Unsafe<Record<string, Static<Value>>>({
-    type: 'object',
-    ...described(notes),
-    additionalProperties: value,
-  });
+  return Type.Map(value, described(notes));
 }
 
 /** A fixed set of keys; those that have a default, or are `Type.Optional`, may be left out. */
@@ -102,10 +98,7 @@ export function section<Keys extends Record<string, TSchema>>(
   keys: Keys,
   notes: KeyNotes & { optional?: true; default?: Static<TObject<Keys>> },
 ): TObject<Keys> {
-  const schema = Type.Object(keys, { ...described(notes), additionalProperties: false });
-  const declared: readonly string[] = schema.required ?? [];
-  const required = declared.filter((key) => !Object.hasOwn(keys[key] ?? {}, 'default'));
-  return Object.assign(schema, { required });
+  return Type.Object(keys, described(notes));
 }
 
 /** A section that is there even where the file leaves it out, made of its keys' defaults. */

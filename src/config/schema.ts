@@ -1,8 +1,9 @@
 // The whole config file, as it is written (docs/configuration.md is made from this, and config/portico.schema.json).
-import { type Static, type TSchema, Type } from 'typebox';
+
 import { gatewayKeys } from './gateway-schema.ts';
 import { map, section, standingSection } from './schema-kinds.ts';
 import type { SchemaNode } from './schema-node.ts';
+import { type Static, type TSchema, Type } from './schema-type.ts';
 import { serverSchema } from './server-schema.ts';
 
 export const configSchema = section(

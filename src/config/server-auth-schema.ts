@@ -1,6 +1,7 @@
 // How Portico signs in to a server: the caller's own token never goes there.
-import { Type } from 'typebox';
+
 import { choice, list, scopeName, section, text } from './schema-kinds.ts';
+import { Type } from './schema-type.ts';
 
 const endpoint = {
   tokenUrl: text({

@@ -1,5 +1,5 @@
 // One entry of `mcpServers`: a program that Portico starts, or a service that it calls.
-import { Type } from 'typebox';
+
 import {
   byteSize,
   choice,
@@ -14,6 +14,7 @@ import {
   standingSection,
   text,
 } from './schema-kinds.ts';
+import { Type } from './schema-type.ts';
 import { serverAuthSchema } from './server-auth-schema.ts';
 import { shapeKeys } from './shape-schema.ts';
 

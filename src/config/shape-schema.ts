@@ -1,6 +1,7 @@
 // What of a server's tools clients get to see, and in which words: keys of one entry of `mcpServers`.
-import { Type } from 'typebox';
+
 import { list, map, section, standingSection, text } from './schema-kinds.ts';
+import { Type } from './schema-type.ts';
 
 const toolGlob = () => text({ description: 'A glob of names.' });
 
