@@ -33,7 +33,8 @@ export interface PublicNames {
 
 /** Clients and models take names of [A-Za-z0-9_-], at most this long. */
 export const MAX_PUBLIC_NAME_CHARACTERS = 64;
-const SEPARATOR = '__';
+/** Between prefix and name. */
+export const SEPARATOR = '__';
 const HASH_CHARACTERS = 8;
 
 /**
@@ -84,11 +85,6 @@ export function publicNameOf(prefix: string | undefined, name: string): string {
   if (plain === whole && whole.length <= MAX_PUBLIC_NAME_CHARACTERS) return whole;
   const kept = plain.slice(0, MAX_PUBLIC_NAME_CHARACTERS - HASH_CHARACTERS - 1);
   return `${kept}_${hashOf(prefix, name)}`;
-}
-
-/** Whether a server with that prefix could have a thing of that public name: who to ask, not who has it. */
-export function couldBePublicName(prefix: string, publicName: string): boolean {
-  return prefix === '' || publicName.startsWith(prefix + SEPARATOR);
 }
 
 /** Half of a character is not text: it would be another name once it has been written as UTF-8. */

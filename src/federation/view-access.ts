@@ -10,6 +10,7 @@ export class ViewAccess implements ServerAccess {
   readonly whole: boolean;
   readonly heldScopes: readonly string[];
   readonly #members: ReadonlyMap<string, ServerAccess>;
+  #rights: string | undefined;
 
   /** @param members by slug, of the servers that the caller may use; @param isAll whether no server is left out */
   constructor(members: ReadonlyMap<string, ServerAccess>, isAll: boolean) {
@@ -21,7 +22,8 @@ export class ViewAccess implements ServerAccess {
   }
 
   get rights(): string {
-    return JSON.stringify([...this.#members].map(([server, { rights }]) => [server, rights]));
+    this.#rights ??= JSON.stringify([...this.#members].map(([server, { rights }]) => [server, rights]));
+    return this.#rights;
   }
 
   /** At one server; undefined where nothing of it is for the caller. */

@@ -7,7 +7,6 @@ import type { KnownLists, ListPatience, ListSource } from '../federation/known-l
 import { matchesTemplate } from '../federation/match-template.ts';
 import { publicNamesOf, viewNames } from '../federation/merged-list.ts';
 import { ownParams, type ViewNames } from '../federation/public-messages.ts';
-import { couldBePublicName } from '../federation/public-names.ts';
 import { ownUri } from '../federation/public-uris.ts';
 import type { CatalogueKind } from '../federation/server-catalogue.ts';
 import { shownTools } from '../federation/shown-tools.ts';
@@ -17,7 +16,7 @@ import type { GatewayContext } from './gateway-context.ts';
 import { ownRequest } from './own-request.ts';
 import type { Permit } from './permit.ts';
 import { type RequestSubject, subjectOf } from './request-subject.ts';
-import type { View, ViewMember } from './view.ts';
+import type { NamedKind, View, ViewMember } from './view.ts';
 
 export type ClientAt = (member: ViewMember) => CallingClient;
 
@@ -78,15 +77,13 @@ interface Candidate {
 
 async function findNamed(
   gateway: GatewayContext,
-  kind: 'tools' | 'prompts',
+  kind: NamedKind,
   { name }: RequestSubject,
   options: RouteOptions,
 ): Promise<Found | undefined> {
   if (name === undefined) return undefined;
   const patience = patienceOf(gateway, options.signal);
-  const candidates = candidatesOf(options).filter(
-    ({ member: { server, access } }) => access.sees(kind) && couldBePublicName(server.config.prefix, name),
-  );
+  const candidates = candidatesOf(options.view.named?.[kind].candidates(name) ?? [], options);
   const look = () =>
     candidates.flatMap(({ member, source }): Found[] => {
       const { server, access } = member;
@@ -127,9 +124,10 @@ async function findResource(
     return member && found(member);
   }
   const patience = patienceOf(gateway, options.signal);
-  const candidates = candidatesOf(options).filter(({ member: { access } }) =>
+  const couldHave = members.filter(({ access }) =>
     kind === 'templates' ? access.listsTemplate(name) : access.decide('resources', name).verdict !== 'absent',
   );
+  const candidates = candidatesOf(couldHave, options);
   const tableOf = ({ source }: Candidate, list: CatalogueKind) =>
     gateway.lists.peek(source, list, patience.staleForMs)?.table;
   const fits = (template: string) =>
@@ -150,8 +148,9 @@ async function findResource(
   return soleOf(owners.map(({ member }) => found(member)));
 }
 
-function candidatesOf({ view, clientAt }: RouteOptions): Candidate[] {
-  return view.members.map((member) => ({ member, source: listSource(member.server, clientAt(member)) }));
+/** Where a list is seen is worked out for those alone that could have the thing. */
+function candidatesOf(members: readonly ViewMember[], { clientAt }: RouteOptions): Candidate[] {
+  return members.map((member) => ({ member, source: listSource(member.server, clientAt(member)) }));
 }
 
 /**

@@ -5,7 +5,7 @@ import { type AccessConfig, NO_ACCESS } from '../../config/access-config.ts';
 import type { JsonObject } from '../../protocol/json-text.ts';
 import type { Principal } from '../principal.ts';
 import { withImpliedScopes } from '../scopes.ts';
-import { type Caller, RuledAccess } from './ruled-access.ts';
+import { type Caller, type Rights, RuledAccess } from './ruled-access.ts';
 import { compileRule, compileStepUps, concerns, type Rule, type StepUp } from './rules.ts';
 import { OPEN_ACCESS, type ServerAccess } from './server-access.ts';
 
@@ -32,6 +32,8 @@ export function createAccessPolicy(options: AccessPolicyOptions): AccessPolicy {
     : { accessOf: () => OPEN_ACCESS, rulesFor: () => [] };
 }
 
+const MAX_RIGHTS = 1_000;
+
 type AnnotationsOf = NonNullable<AccessPolicyOptions['annotationsOf']>;
 
 interface KnownCaller {
@@ -47,6 +49,8 @@ class RuledPolicy implements AccessPolicy {
   readonly #digest: string;
   /** Scopes that mean something here. */
   readonly #known: ReadonlySet<string>;
+  /** By their rules' places and their scopes: many callers have the same. */
+  readonly #rights = new Map<string, Rights>();
   /** One principal object is one verified token, so it is a caller as long as the token is remembered. */
   readonly #callers = new WeakMap<Principal, KnownCaller>();
 
@@ -72,7 +76,7 @@ class RuledPolicy implements AccessPolicy {
   }
 
   rulesFor(principal: Principal): readonly string[] {
-    return this.#knownAs(principal).caller.rules.map(({ name }) => name);
+    return this.#knownAs(principal).caller.rights.rules.map(({ name }) => name);
   }
 
   #knownAs(principal: Principal): KnownCaller {
@@ -82,15 +86,25 @@ class RuledPolicy implements AccessPolicy {
   }
 
   #callerOf(principal: Principal): Caller {
-    const scopes = withImpliedScopes(principal.scopes, this.#access.scopeImplies);
-    const rules = this.#rules.filter((rule) => concerns(rule, principal, scopes));
     return {
       principal,
-      scopes,
-      rules,
-      stepUps: this.#stepUps,
+      rights: this.#rightsOf(principal),
       heldScopes: principal.scopes.filter((scope) => this.#known.has(scope)),
-      rights: JSON.stringify([this.#digest, rules.map(({ name }) => name), [...scopes].sort()]),
     };
+  }
+
+  #rightsOf(principal: Principal): Rights {
+    const scopes = withImpliedScopes(principal.scopes, this.#access.scopeImplies);
+    const rules = this.#rules.filter((rule) => concerns(rule, principal, scopes));
+    const sorted = [...scopes].sort();
+    const key = JSON.stringify([rules.map((rule) => this.#rules.indexOf(rule)), sorted]);
+    const known = this.#rights.get(key);
+    if (known !== undefined) return known;
+    const name = JSON.stringify([this.#digest, rules.map(({ name }) => name), sorted]);
+    const rights: Rights = { name, scopes, rules, stepUps: this.#stepUps, clauses: new Map() };
+    // An issuer may give each token scopes of its own; who has rights keeps them.
+    if (this.#rights.size >= MAX_RIGHTS) this.#rights.clear();
+    this.#rights.set(key, rights);
+    return rights;
   }
 }

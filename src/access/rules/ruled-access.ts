@@ -22,16 +22,23 @@ import {
   type TargetPattern,
 } from './target-pattern.ts';
 
-export interface Caller {
-  readonly principal: Principal;
+/** What callers with the same rights have in common. */
+export interface Rights {
+  /** Names the policy, the rules that concern the caller, and the scopes. */
+  readonly name: string;
   /** Scopes, and those that they imply. */
   readonly scopes: ReadonlySet<string>;
   /** The rules that concern the caller. */
   readonly rules: readonly Rule[];
   readonly stepUps: readonly StepUp[];
+  /** What they come to at each server, as far as it has been asked for. */
+  readonly clauses: Map<string, ServerClauses>;
+}
+
+export interface Caller {
+  readonly principal: Principal;
+  readonly rights: Rights;
   readonly heldScopes: readonly string[];
-  /** Names the policy, the rules that concern the caller, and the scopes. */
-  readonly rights: string;
 }
 
 /** A target of a rule, with the rule. */
@@ -63,6 +70,11 @@ interface Clauses {
   readonly missing: readonly StepUp[];
 }
 
+interface ServerClauses {
+  readonly all: Clauses;
+  readonly byKind: Readonly<Record<TargetKind, Clauses>>;
+}
+
 export class RuledAccess implements ServerAccess {
   readonly enforced = true;
   readonly whole: boolean;
@@ -73,28 +85,20 @@ export class RuledAccess implements ServerAccess {
   readonly #annotationsOf: (tool: string) => JsonObject;
   readonly #all: Clauses;
   readonly #byKind: Readonly<Record<TargetKind, Clauses>>;
-
   /** Which clauses match what is called over and over; bounded, since callers choose the names. */
-  readonly #called: Readonly<Record<TargetKind, Map<string, Matched>>> = {
-    tools: new Map(),
-    prompts: new Map(),
-    resources: new Map(),
-  };
+  #called: Map<string, Matched> | undefined;
 
   /** @param annotationsOf annotations of a tool as the operator has them */
   constructor(server: string, caller: Caller, annotationsOf: (tool: string) => JsonObject) {
     this.#server = server;
     this.#caller = caller;
     this.#annotationsOf = annotationsOf;
-    this.rights = caller.rights;
+    this.rights = caller.rights.name;
     this.heldScopes = caller.heldScopes;
-    this.#all = clausesOf(caller, server);
-    this.#byKind = {
-      tools: clausesOf(caller, server, 'tools'),
-      prompts: clausesOf(caller, server, 'prompts'),
-      resources: clausesOf(caller, server, 'resources'),
-    };
-    const { allows, denies, missing } = this.#all;
+    const { all, byKind } = serverClauses(caller.rights, server);
+    this.#all = all;
+    this.#byKind = byKind;
+    const { allows, denies, missing } = all;
     this.whole =
       denies.length === 0 &&
       missing.length === 0 &&
@@ -123,13 +127,15 @@ export class RuledAccess implements ServerAccess {
 
   /** Lists ask about each name once, calls about the same few. */
   #matchOfCall(kind: TargetKind, name: string): Matched | undefined {
-    const called = this.#called[kind];
-    const known = called.get(name);
+    const called = this.#called ?? new Map<string, Matched>();
+    const key = `${kind} ${name}`;
+    const known = called.get(key);
     if (known !== undefined) return known;
     const matched = this.#match(kind, name);
     if (matched === undefined || name.length > MAX_KNOWN_NAME) return matched;
     if (called.size >= MAX_KNOWN) called.clear();
-    called.set(name, matched);
+    called.set(key, matched);
+    this.#called = called;
     return matched;
   }
 
@@ -199,10 +205,10 @@ export class RuledAccess implements ServerAccess {
   }
 
   #facts(kind: TargetKind, name: string, call: CallFacts): ConditionFacts {
-    const { principal, scopes } = this.#caller;
+    const { principal, rights } = this.#caller;
     return {
       principal,
-      scopes,
+      scopes: rights.scopes,
       server: this.#server,
       kind,
       name,
@@ -213,12 +219,28 @@ export class RuledAccess implements ServerAccess {
   }
 }
 
-function clausesOf(caller: Caller, server: string, kind?: TargetKind): Clauses {
+/** The same for all with these rights: callers are many, and so are servers. */
+function serverClauses(rights: Rights, server: string): ServerClauses {
+  const known = rights.clauses.get(server);
+  if (known !== undefined) return known;
+  const clauses = {
+    all: clausesOf(rights, server),
+    byKind: {
+      tools: clausesOf(rights, server, 'tools'),
+      prompts: clausesOf(rights, server, 'prompts'),
+      resources: clausesOf(rights, server, 'resources'),
+    },
+  };
+  rights.clauses.set(server, clauses);
+  return clauses;
+}
+
+function clausesOf(rights: Rights, server: string, kind?: TargetKind): Clauses {
   const here = ({ pattern }: { readonly pattern: TargetPattern }) => pattern.concerns(server, kind);
   const clauses = (list: 'allow' | 'deny') =>
-    caller.rules.flatMap((rule) => rule[list].map((pattern) => ({ rule, pattern }))).filter(here);
-  const stepUps = caller.stepUps.filter(here);
-  const missing = stepUps.filter(({ scopes }) => !scopes.every((scope) => caller.scopes.has(scope)));
+    rights.rules.flatMap((rule) => rule[list].map((pattern) => ({ rule, pattern }))).filter(here);
+  const stepUps = rights.stepUps.filter(here);
+  const missing = stepUps.filter(({ scopes }) => !scopes.every((scope) => rights.scopes.has(scope)));
   return { allows: clauses('allow'), denies: clauses('deny'), stepUps, missing };
 }
 

@@ -170,3 +170,23 @@ test('one caller at one server is looked at once', () => {
   assert.notEqual(policy.accessOf(ALICE, 'gh'), policy.accessOf(ALICE, 'docs'));
   assert.notEqual(policy.accessOf(ALICE, 'gh'), policy.accessOf({ ...ALICE }, 'gh'));
 });
+
+test('callers of one policy share what they have in common, and nothing that they have not', () => {
+  const named = (groups: string[], allow: string[]) => ({
+    ...rule({ when: { groups }, allow }),
+    name: 'same',
+  });
+  const rules = [
+    named(['eng'], ['gh']),
+    named(['sales'], ['gh/a']),
+    { ...rule({ allow: ['gh/own'], if: 'principal.subject == "bob"' }), name: 'own' },
+  ];
+  const policy = createAccessPolicy({ hasAuth: true, access: { rules, scopes: {}, scopeImplies: {} } });
+  const at = (subject: string, groups: string[]) => policy.accessOf({ ...ALICE, subject, groups }, 'gh');
+  assert.equal(verdict(at('alice', ['eng']), 'b', NO_ARGUMENTS), 'allowed');
+  // Rules may be called alike.
+  assert.equal(verdict(at('alice', ['sales']), 'b', NO_ARGUMENTS), 'absent');
+  assert.equal(verdict(at('carol', ['eng']), 'b', NO_ARGUMENTS), 'allowed');
+  assert.equal(verdict(at('bob', ['none']), 'own', NO_ARGUMENTS), 'allowed');
+  assert.equal(verdict(at('alice', ['none']), 'own', NO_ARGUMENTS), 'refused');
+});
