@@ -184,12 +184,14 @@ async function costOfMore(stage: Stage): Promise<Group> {
   await stage.withNginx(few, async (target) => {
     contestants.push(await contestantOf(stage, { name: 'nginx-flat', target, call: SMALL }));
   });
-  const others = Array.from({ length: 99 }, (_, index) => [`other-${index}`, { url: urlOf(few) }]);
+  const others = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`other-${index}`, { url: urlOf(few) }]));
   const raw = { raw: { url: urlOf(few) } };
   for (const [name, options] of [
     ['portico-1-server', { servers: raw, path: '/mcp/raw' }],
-    ['portico-100-servers', { servers: { ...raw, ...Object.fromEntries(others) }, path: '/mcp/raw' }],
-    ['portico-100-servers-as-one', { servers: { ...raw, ...Object.fromEntries(others) }, prefix: 'raw__' }],
+    ['portico-100-servers', { servers: { ...raw, ...others(99) }, path: '/mcp/raw' }],
+    ['portico-2-servers-as-one', { servers: { ...raw, ...others(1) }, prefix: 'raw__' }],
+    ['portico-100-servers-as-one', { servers: { ...raw, ...others(99) }, prefix: 'raw__' }],
     ['portico-5000-tools', { servers: { raw: { url: urlOf(many) } }, path: '/mcp/raw' }],
   ] as const) {
     contestants.push(await contestantOf(stage, { name, target: await stage.portico(options), call: SMALL }));
