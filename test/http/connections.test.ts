@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
 import { DEFAULT_HTTP_TIMING } from '../../src/http/http-timing.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import { createAuthority } from '../support/certificates.ts';
+import { nextRequest } from '../support/next-request.ts';
 import { startEdge } from './edge.ts';
 import { head, RawClient } from './raw-client.ts';
 
@@ -90,17 +90,6 @@ test('F44: a request that still comes on an old connection is told to go elsewhe
   const [, refusal = ''] = (await client.closed()).split('0\r\n\r\n');
   assert.match(refusal, /^HTTP\/1.1 503 [\s\S]*^Retry-After: 1\r$[\s\S]*^Connection: close\r$[\s\S]*5030/m);
 });
-
-/** Resolves when Node has read the head of one more request. */
-function nextRequest(): Promise<void> {
-  return new Promise((resolve) => {
-    const onStart = () => {
-      unsubscribe('http.server.request.start', onStart);
-      resolve();
-    };
-    subscribe('http.server.request.start', onStart);
-  });
-}
 
 test('F44: closing ends what is open: streams whole, waiting requests with 503', async (t) => {
   const { port, server, nextSettled } = await startEdge(t, {

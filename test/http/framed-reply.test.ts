@@ -1,10 +1,18 @@
 // What a client gets is the same whether the replica that it reached answers it, or another one by way of it.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { GatewayError } from '../../src/errors.ts';
+import { readAccept } from '../../src/http/accept-header.ts';
+import { FramedReply } from '../../src/http/framed-reply.ts';
+import { KeepAliveComments } from '../../src/http/keep-alive-comments.ts';
 import type { ClientReply, Exchange } from '../../src/pipeline/exchange.ts';
 import { forwardedHeaders } from '../../src/replicas/forwarded-headers.ts';
 import type { ReplyFrame } from '../../src/replicas/replicas.ts';
+import { BufferBudget } from '../../src/state/buffer-budget.ts';
+import { newRecord } from '../../src/telemetry/exchange-record.ts';
 import { openWire } from '../support/replica-wire.ts';
 import { type Edge, post, startEdge } from './edge.ts';
 
@@ -44,6 +52,10 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
   'a hold that an answer ends': (reply) => {
     reply.holdFor(60_000, 'e-0');
     reply.respond('7', { result: {} });
+  },
+  'a hold that a failure ends': (reply) => {
+    reply.holdFor(60_000, 'e-0');
+    reply.fail(FAILURE, '7', 'legacy');
   },
   'a failure': (reply) => reply.fail(FAILURE, '7', 'modern'),
   'a failure without an id': (reply) => reply.fail(FAILURE, undefined, 'legacy'),
@@ -115,4 +127,31 @@ test('a client cannot tell whether another replica has answered', async (t) => {
       });
     }
   }
+});
+
+test('an answer that is over keeps nothing going, and who has it has not left', async (t) => {
+  const heartbeats = new KeepAliveComments(1_000);
+  const budget = new BufferBudget(1024 * 1024);
+  const closed = Promise.withResolvers<void>();
+  let isLeft = false;
+  const server = createServer((_request, response) => {
+    const reply = new FramedReply({
+      ...{ response, heartbeats, record: newRecord('x', 0), accepts: readAccept('application/json') },
+      ...{ hold: budget.open(), maxQueuedBytes: 1024, stallTimeoutMs: 1_000 },
+      onFailure: () => {},
+      onLeft: () => {
+        isLeft = true;
+      },
+    });
+    response.once('close', closed.resolve);
+    assert.equal(heartbeats.size, 1);
+    reply.respond('1', { result: { text: 'x'.repeat(100_000) } });
+    void reply.close();
+  });
+  t.after(() => server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  await (await fetch(`http://127.0.0.1:${port}`)).text();
+  await closed.promise;
+  assert.deepEqual([heartbeats.size, budget.usedBytes, isLeft], [0, 0, false]);
 });

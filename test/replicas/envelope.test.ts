@@ -79,6 +79,8 @@ test('what is signed and not understood is refused, whatever is wrong with it', 
     { from: 1 },
     { at: 'now' },
     { nonce: undefined },
+    { digest: undefined },
+    { id: 1 },
     { kind: 'trusted' },
     { httpMethod: 'PUT' },
     { view: 1 },
@@ -89,6 +91,9 @@ test('what is signed and not understood is refused, whatever is wrong with it', 
     { headers: { accept: ['x'] } },
     { principal: undefined },
     { principal: { ...sent.principal, scopes: 'mcp' } },
+    { principal: { ...sent.principal, groups: [1] } },
+    { principal: { ...sent.principal, clientId: undefined } },
+    { principal: { ...sent.principal, tokenId: 1 } },
     { principal: { ...sent.principal, claims: [] } },
     { principal: { ...sent.principal, expiresAtMs: 'soon' } },
   ];
@@ -127,4 +132,10 @@ test('nonces are bounded: what is forgotten early is refused by its time', () =>
   const taken = Array.from({ length: 100 }, (_, index) => flood.take(`n${index}`, NOW, NOW));
   assert.ok(flood.size <= 10);
   assert.deepEqual([...new Set(taken)], ['fresh', 'time']);
+});
+
+test('a nonce is remembered for hardly longer than its envelope could pass', () => {
+  const nonces = new RecentNonces({ toleranceMs: 30_000 });
+  for (let at = NOW; at < NOW + 600_000; at += 1_000) nonces.take(`n${at}`, at, at);
+  assert.ok(nonces.size <= 45, `${nonces.size} of 600 are remembered`);
 });

@@ -1,6 +1,7 @@
 // A client's message handed to another replica, and its answer back: real sockets, both ends of the wire.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { GatewayError } from '../../src/errors.ts';
 import { readJson, writeJson } from '../../src/protocol/json-text.ts';
@@ -8,8 +9,19 @@ import { MAX_ENVELOPE_BYTES, sealEnvelope } from '../../src/replicas/envelope.ts
 import { replicaKeys } from '../../src/replicas/replica-keys.ts';
 import { type ForwardedExchange, ReplicaUnreachable } from '../../src/replicas/replicas.ts';
 import { BufferBudget } from '../../src/state/buffer-budget.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
 import { eventually } from '../support/eventually.ts';
-import { aborted, EDGE, framesOf, HOME, openWire, SECRET, sentExchange } from '../support/replica-wire.ts';
+import { nextRequest } from '../support/next-request.ts';
+import {
+  aborted,
+  EDGE,
+  framesOf,
+  HOME,
+  openWire,
+  type ReplicaWireOptions,
+  SECRET,
+  sentExchange,
+} from '../support/replica-wire.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -66,6 +78,18 @@ test('what is said to the reply at home arrives, in order, with every digit', as
   assert.equal(wire.settled.get('exchange-1'), 'ok');
 });
 
+test('a header that comes too late goes nowhere', async (t) => {
+  const wire = await openWire(t, {
+    async handle({ reply }) {
+      reply.openStream();
+      reply.setHeader('Too-Late', 'x');
+      reply.end();
+    },
+  });
+  const [open, end] = await framesOf(await wire.client.forward(wire.home, sentExchange(), NEVER));
+  assert.deepEqual([open, end], [{ open: {} }, { end: true }]);
+});
+
 test('a failure arrives with what is public of it, and without its cause', async (t) => {
   const details = {
     text: 'Words',
@@ -92,9 +116,14 @@ test('what is thrown at home is a failure there, and logged there', async (t) =>
 });
 
 /** Says one thing, and then waits for its client to leave. */
-async function waitingHome(t: TestContext, whenGone: (reason: unknown) => void = () => {}) {
+async function waitingHome(
+  t: TestContext,
+  options: Omit<ReplicaWireOptions, 'handle'> = {},
+  whenGone: (reason: unknown) => void = () => {},
+) {
   const gone = Promise.withResolvers<void>();
   const wire = await openWire(t, {
+    ...options,
     async handle({ reply, clientGone }) {
       await reply.send({ jsonrpc: '2.0', method: 'notifications/x' });
       await aborted(clientGone);
@@ -105,8 +134,11 @@ async function waitingHome(t: TestContext, whenGone: (reason: unknown) => void =
   return { wire, gone: gone.promise };
 }
 
-test('a client that leaves is gone at home, whose line is told so', async (t) => {
-  const { wire, gone } = await waitingHome(t, (reason) => {
+test('a client that leaves is gone at home, whose line is told so, and which is no failure', async (t) => {
+  const logged: string[] = [];
+  const destination = { write: (line: string) => void logged.push(line) };
+  const server = { logger: createLogger({ level: 'warn', secrets: [], destination }) };
+  const { wire, gone } = await waitingHome(t, { server }, (reason) => {
     throw reason;
   });
   const leaving = new AbortController();
@@ -115,6 +147,9 @@ test('a client that leaves is gone at home, whose line is told so', async (t) =>
     for await (const frame of answer) if ('send' in frame) leaving.abort(new Error('left'));
   }, /left/);
   await gone;
+  await eventually('it is over', () => wire.settled.has('exchange-1'));
+  assert.equal(wire.settled.get('exchange-1'), 'cancelled');
+  assert.deepEqual([wire.openReplies(), logged], [0, []]);
 });
 
 test('leaving the answer before its end cancels at home', async (t) => {
@@ -183,6 +218,29 @@ test('F44 a home that ends says so to what is still open, and takes nothing more
   await assert.rejects(wire.client.forward(wire.home, sentExchange(), NEVER), ReplicaUnreachable);
 });
 
+test('F44 what still comes on an open connection of a home that ends is refused as by one that is gone', async (t) => {
+  const [running, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const wire = await openWire(t, {
+    async handle({ reply }) {
+      running.resolve();
+      await done.promise;
+      reply.accept();
+    },
+  });
+  const socket = connect(Number(new URL(wire.url).port), '127.0.0.1');
+  socket.write(signedRequest());
+  await running.promise;
+  const ended = wire.end();
+  const arrived = nextRequest();
+  socket.write(signedRequest());
+  await arrived;
+  done.resolve();
+  const answer = await text(socket);
+  assert.match(answer, /^HTTP\/1\.1 200 [\s\S]*"fail"[\s\S]*^HTTP\/1\.1 503 /m);
+  assert.deepEqual(wire.refused, ['draining']);
+  await ended;
+});
+
 test('ten thousand requests of nobody harm nothing', async (t) => {
   const wire = await openWire(t, { handle: async ({ reply }) => reply.accept() });
   const signed = (signature: string) => `Portico-Signature: ${signature}\r\n`;
@@ -227,6 +285,40 @@ test('a home whose buffers are full says so, and takes nothing', async (t) => {
   assert.deepEqual(wire.refused, ['capacity']);
 });
 
+test('an answer that there is no room for is a failure of its own call', async (t) => {
+  const budget = new BufferBudget(100_000);
+  const text = 'x'.repeat(200_000);
+  const wire = await openWire(t, {
+    server: { budget },
+    handle: async ({ reply }) => reply.respond('1', { result: { text } }),
+  });
+  const [frame] = await framesOf(await wire.client.forward(wire.home, sentExchange(), NEVER));
+  const fail = { code: 'no-capacity', details: { reason: 'buffers_full' }, idText: '1', era: 'legacy' };
+  assert.deepEqual(frame, { fail });
+  assert.equal(budget.usedBytes, 0);
+});
+
+test('a home that says nothing for long shows that it is there', async (t) => {
+  const done = Promise.withResolvers<void>();
+  const wire = await openWire(t, {
+    server: { timing: { keepAliveCommentMs: 100 } },
+    async handle({ reply }) {
+      await done.promise;
+      reply.accept();
+    },
+  });
+  const socket = connect(Number(new URL(wire.url).port), '127.0.0.1');
+  socket.write(signedRequest());
+  let heard = '';
+  socket.on('data', (chunk) => {
+    heard += String(chunk);
+  });
+  await eventually('two empty lines', () => /(?:1\r\n\n\r\n){2}/.test(heard));
+  done.resolve();
+  await eventually('the answer', () => heard.includes('{"accept":202}'));
+  socket.destroy();
+});
+
 test('whoever has not signed is told nothing, and what is not signed is not read', async (t) => {
   const wire = await openWire(t, { handle: async ({ reply }) => reply.accept() });
   const answer = await fetch(`${wire.url}/exchange`, { method: 'POST', body: '{}' });
@@ -259,6 +351,35 @@ test('what is not signed takes none of the room that clients have', async (t) =>
   assert.deepEqual(frames[0], { accept: 202 });
 });
 
+test('the room for what is not signed is given back as soon as it is', async (t) => {
+  const done = Promise.withResolvers<void>();
+  let running = 0;
+  const wire = await openWire(t, {
+    async handle({ reply }) {
+      running += 1;
+      await done.promise;
+      reply.accept();
+    },
+  });
+  const credentials = 'x'.repeat(MAX_ENVELOPE_BYTES - 4_096);
+  const asked = Array.from({ length: 20 }, async (_, index) => {
+    const sent = sentExchange({ id: `exchange-${index}`, credentials });
+    return framesOf(await wire.client.forward(wire.home, sent, NEVER));
+  });
+  await eventually('all run at once', () => running === asked.length);
+  done.resolve();
+  await Promise.all(asked);
+  assert.deepEqual(wire.refused, []);
+});
+
+test('nobody is told to go on with a message: replicas send it at once', async (t) => {
+  const wire = await openWire(t, { handle: async ({ reply }) => reply.accept() });
+  const socket = connect(Number(new URL(wire.url).port), '127.0.0.1');
+  socket.write(signedRequest('Expect: 100-continue\r\n'));
+  assert.match(await text(socket), /^HTTP\/1\.1 403 /);
+  assert.deepEqual(wire.refused, ['request']);
+});
+
 test('a message that is not the one that was signed is not taken', async (t) => {
   const wire = await openWire(t, { handle: async ({ reply }) => reply.accept() });
   const route = { from: EDGE, to: HOME, key: replicaKeys(SECRET).envelope, now: Date.now() };
@@ -285,6 +406,16 @@ test('a message that is not the one that was signed is not taken', async (t) => 
   assert.equal(await send(sent, sent.body, old), 422);
   assert.deepEqual(wire.refused, ['digest', 'digest', 'size', 'replayed', 'addressee', 'time']);
 });
+
+/** As it goes over the wire. */
+function signedRequest(headers = ''): Buffer {
+  const sent = sentExchange();
+  const route = { from: EDGE, to: HOME, key: replicaKeys(SECRET).envelope, now: Date.now() };
+  const { line, signature } = sealEnvelope(sent, route);
+  const length = line.length + 1 + sent.body.length;
+  const head = `POST /exchange HTTP/1.1\r\nHost: x\r\nPortico-Signature: ${signature}\r\nContent-Length: ${length}\r\n`;
+  return Buffer.concat([Buffer.from(`${head}${headers}\r\n`), line, Buffer.from('\n'), sent.body]);
+}
 
 /** All that is answered until the other side closes; the last request asks it to. */
 async function rawRequest(port: number, bytes: string): Promise<string> {

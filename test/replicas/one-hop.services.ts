@@ -116,3 +116,20 @@ test('word that the client of an exchange has left is taken where there is none 
   const frames = await hand(home, { kind: 'left', id: 'no such exchange' });
   assert.deepEqual(frames[0], { accept: 202 });
 });
+
+test('what is not from a replica is counted, and told of once', async (t) => {
+  const pair = await startPair(t, STDIO);
+  const [home] = await replicasOf(pair);
+  for (let count = 0; count < 3; count += 1) {
+    const answer = await fetch(`${home?.url}/exchange`, { method: 'POST', body: '{}' });
+    assert.equal(answer.status, 403);
+    await answer.text();
+  }
+  const scrape = await (await fetch(`${pair.service.replicas[0]?.adminUrl}/metrics`)).text();
+  assert.match(scrape, /^portico_replica_refusals_total\{reason="request"\} 3$/m);
+  const told = pair.service.logs.filter(({ msg }) => String(msg).includes('listener for replicas'));
+  assert.deepEqual(
+    told.map(({ reason }) => reason),
+    ['request'],
+  );
+});

@@ -68,6 +68,13 @@ test('big numbers and unknown fields survive the hop, and so does the id', async
   assert.match(said, /"big":12345678901234567890,"deep":\[1\.50\]/);
 });
 
+test('an answer as large as a server may give makes the hop', async (t) => {
+  const { a, b } = await stdio(t);
+  await using session = await openSession(a);
+  await using other = through(b, session);
+  assert.equal((await other.tool('big', { bytes: 3_000_000 })).length, 3_000_000);
+});
+
 test('F01: a message that is too large for its home is refused, and the session lives on', async (t) => {
   // As while a new config goes round.
   const seat: Options['seat'] = (config, index) =>
