@@ -11,6 +11,7 @@ import { ReplicaRefusal, ReplicaUnreachable, type ReplyFrame } from '../../src/r
 import { TAKEN } from '../../src/replicas/reply-frames.ts';
 import { SignedLines } from '../../src/replicas/signed-lines.ts';
 import { BufferBudget } from '../../src/state/buffer-budget.ts';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { EDGE, framesOf, HOME, SECRET, sentExchange } from '../support/replica-wire.ts';
 
@@ -256,4 +257,18 @@ test('connections serve one message after the other, and their heads say nothing
   const [{ headers } = { headers: {} }] = requests;
   const names = ['host', 'connection', 'portico-signature', 'content-length'];
   assert.deepEqual(Object.keys(headers).sort(), names.sort());
+});
+
+test('a client that is closed, or lets go of a home, keeps no connection to it', async (t) => {
+  for (const end of [
+    (client: ReplicaClient) => client.close(),
+    (client: ReplicaClient) => client.keepOnly(new Set()),
+  ]) {
+    const { client, home, requests } = await oddHome(t, [well]);
+    await framesOf(await client.forward(home, sentExchange(), NEVER));
+    const [request] = requests;
+    assert.equal(request?.socket.destroyed, false);
+    await end(client);
+    await eventually('the connection is closed', () => request?.socket.destroyed);
+  }
 });

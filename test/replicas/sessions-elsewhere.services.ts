@@ -75,6 +75,16 @@ test('an answer as large as a server may give makes the hop', async (t) => {
   assert.equal((await other.tool('big', { bytes: 3_000_000 })).length, 3_000_000);
 });
 
+test('so does one that a server may give since the last reload', async (t) => {
+  const switches = ['--era=legacy'];
+  const { a, b, service } = await startPair(t, { stdio: { switches, maxMessageBytes: 10_000 } });
+  const outcome = await service.reload({ stdio: { switches, maxMessageBytes: 4_000_000 } });
+  assert.equal(outcome, 'applied');
+  await using session = await openSession(a);
+  await using other = through(b, session);
+  assert.equal((await other.tool('big', { bytes: 3_000_000 })).length, 3_000_000);
+});
+
 test('F01: a message that is too large for its home is refused, and the session lives on', async (t) => {
   // As while a new config goes round.
   const seat: Options['seat'] = (config, index) =>

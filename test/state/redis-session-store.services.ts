@@ -115,6 +115,27 @@ describe('what Redis holds of sessions', () => {
     assert.deepEqual(one.lost, [`${key} over`]);
   });
 
+  test('what becomes of a session leaves it the time that it had', async () => {
+    const prefix = newPrefix();
+    await using one = await startReplica({ prefix, limits: { idleTimeoutMs: 20_000 } });
+    const { key } = await one.store.create(recordOf('a'));
+    await one.store.save(key, { ...NEW_STATE, initialized: true });
+    const livesMs = async () => (await redis.command('PTTL', `${prefix}s:${key}`)) as number;
+    assert.ok((await livesMs()) > 0, 'written');
+    await one.store.leave(key);
+    assert.ok((await livesMs()) > 0, 'left');
+  });
+
+  test('a session whose record is gone makes room for another at once', async () => {
+    const prefix = newPrefix();
+    await using one = await startReplica({ prefix, limits: { max: 1 } });
+    const { key } = await one.store.create(recordOf('a'));
+    await redis.command('DEL', `${prefix}s:${key}`);
+    await one.store.check(key);
+    assert.deepEqual(one.lost, [`${key} over`]);
+    await one.store.create(recordOf('a'));
+  });
+
   test('a clock that goes ahead gives no session more time', async () => {
     const prefix = newPrefix();
     await using ahead = await startReplica({ prefix, now: () => Date.now() + 3_600_000 });
