@@ -11,6 +11,7 @@ import { KeepAliveComments } from '../../src/http/keep-alive-comments.ts';
 import type { ClientReply, Exchange } from '../../src/pipeline/exchange.ts';
 import { forwardedHeaders } from '../../src/replicas/forwarded-headers.ts';
 import type { ReplyFrame } from '../../src/replicas/replicas.ts';
+import { SignedLines } from '../../src/replicas/signed-lines.ts';
 import { BufferBudget } from '../../src/state/buffer-budget.ts';
 import { newRecord } from '../../src/telemetry/exchange-record.ts';
 import { openWire } from '../support/replica-wire.ts';
@@ -137,6 +138,7 @@ test('an answer that is over keeps nothing going, and who has it has not left', 
   const server = createServer((_request, response) => {
     const reply = new FramedReply({
       ...{ response, heartbeats, record: newRecord('x', 0), accepts: readAccept('application/json') },
+      signed: new SignedLines(Buffer.alloc(32), 'nonce'),
       ...{ hold: budget.open(), maxQueuedBytes: 1024, stallTimeoutMs: 1_000 },
       onFailure: () => {},
       onLeft: () => {
