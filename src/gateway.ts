@@ -94,7 +94,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     isEnding: () => closing !== undefined,
     apply: (loaded) => applyConfig({ lasting, editions, edge: publicServer }, loaded),
   });
-  const replicaServer = replicaListener(lasting, editions);
+  const replicaServer = replicaListener(lasting, editions, () => closing !== undefined);
   lasting.replicas?.onEvent((event) => {
     if (event.kind === 'keys-changed') editions.current.authenticator.noteKeysChanged(event.issuer);
     if (event.kind === 'list-changed') lasting.news?.receive(event, () => editions.current.context.servers);

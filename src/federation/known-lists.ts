@@ -63,6 +63,8 @@ export interface KnownListsOptions {
   readonly catalogue: ServerCatalogue;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Views that went without a server have it again; whoever listens to the catalogue has been told. */
+  readonly onReturn?: ((server: Server, method: string, person: string | undefined) => void) | undefined;
 }
 
 /** A server that failed last time is not waited for as long as one that did not. */
@@ -86,14 +88,16 @@ const NOTHING: Listing = { table: new Map(), entries: [], ttlMs: undefined };
 export class KnownLists {
   readonly #catalogue: ServerCatalogue;
   readonly #logger: Logger;
+  readonly #onReturn: KnownListsOptions['onReturn'];
   readonly #misses: ReturnType<Metrics['counter']>;
   readonly #known = new WeakMap<Server, Map<string, Known>>();
   /** Servers that were not there, and are tried until they are. */
   readonly #awaited = new WeakSet<Server>();
 
-  constructor({ catalogue, logger, metrics }: KnownListsOptions) {
+  constructor({ catalogue, logger, metrics, onReturn }: KnownListsOptions) {
     this.#catalogue = catalogue;
     this.#logger = logger;
+    this.#onReturn = onReturn;
     this.#misses = metrics.counter(
       'portico_list_misses_total',
       'Merged lists that were answered without a server, or with its last known list, since it could not be asked',
@@ -256,7 +260,7 @@ export class KnownLists {
     if (!known.missed) return;
     known.missed = false;
     this.#logger.info({ server: server.slug, list: kind }, 'lists have this server again');
-    this.#catalogue.tell(server, CHANGES[kind].method, person);
+    this.#tell(server, CHANGES[kind].method, person);
   }
 
   /** Clients that went without a server may not ask again by themselves: they are told once it can be reached. */
@@ -277,7 +281,12 @@ export class KnownLists {
 
   #tellOfReturn(server: Server): void {
     for (const known of this.#known.get(server)?.values() ?? []) known.missed = false;
-    for (const { method } of LIST_CHANGES) this.#catalogue.tell(server, method);
+    for (const { method } of LIST_CHANGES) this.#tell(server, method, undefined);
+  }
+
+  #tell(server: Server, method: string, person: string | undefined): void {
+    this.#catalogue.tell(server, method, person);
+    this.#onReturn?.(server, method, person);
   }
 
   #knownOf({ server, key }: ListSource, kind: CatalogueKind): Known {

@@ -148,6 +148,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
   const parked = new ParkedCalls(gateway.parked, replicas?.id);
   const places = new ProcessPlaces(gateway.processes);
   const hubs = new LinkHubs((link, method) => catalogue.noteListChanged(link, method), questionPatienceMs);
+  const news = replicas && new ListNews({ replicas, catalogue, hubs });
   return {
     logger,
     metrics,
@@ -165,7 +166,10 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     listens: new OpenListens(),
     streams: new OpenStreams(),
     catalogue,
-    lists: new KnownLists({ catalogue, logger, metrics }),
+    lists: new KnownLists({
+      ...{ catalogue, logger, metrics },
+      onReturn: (server, method, person) => news?.publish({ server: server.slug, method, person }),
+    }),
     withheld: new WithheldNames(logger),
     bridge: {
       state,
@@ -176,7 +180,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     retries: new RetryPasses({ state, shared: replica && store }),
     replicas,
     replica,
-    news: replicas && new ListNews({ replicas, catalogue, hubs }),
+    news,
     ending: new AbortController(),
     hurrying: new AbortController(),
     onLimitFallback: () => fallbacks.inc(),

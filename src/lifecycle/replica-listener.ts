@@ -9,10 +9,11 @@ import type { LastingParts } from './lasting-parts.ts';
 export function replicaListener(
   { replica, bridge, logger, budget, tracing }: LastingParts,
   editions: Editions,
+  isDraining: () => boolean,
 ): ReplicaServer | undefined {
   if (replica === undefined) return undefined;
   const { config, network, keys, metrics } = replica;
-  const forwarded = new ForwardedExchanges(bridge.state, network.id);
+  const forwarded = new ForwardedExchanges(bridge.state, network.id, isDraining);
   return createReplicaServer({
     ...{ logger, budget, keys },
     listen: config.listen,

@@ -53,6 +53,8 @@ type LastFrame = Extract<
 
 const NO_BODY = Buffer.alloc(0);
 const LEFT_TIMEOUT_MS = 5_000;
+/** Of the second that there is for last words. */
+const STAYS_TIMEOUT_MS = 500;
 
 /**
  * Resolves when the answer has been repeated to its end, and the record knows what came of it.
@@ -101,10 +103,13 @@ export async function forwardExchange(
     }
   } catch (thrown) {
     // What came last is all that matters to the client; one that can come back for the rest by another way does so.
-    const isLeft = isDraining() && forward.outlivesClient && resumable;
-    if (last === undefined && !isLeft) throw failure(thrown);
-    if (last === undefined) exchange.record.outcome = 'draining';
-    last ??= { end: true };
+    if (last === undefined) {
+      const isLeft =
+        isDraining() && forward.outlivesClient && resumable && (await goesOn(replicas, to, sent));
+      if (!isLeft) throw failure(thrown);
+      exchange.record.outcome = 'draining';
+      last = { end: true };
+    }
   } finally {
     stopTelling?.();
   }
@@ -220,11 +225,29 @@ function tellWhenLeft(clientGone: AbortSignal, tell: () => void): () => void {
 
 /** Where that cannot be told, the connection that ends says it. */
 function tellLeft(replicas: Replicas, to: string, sent: ForwardedExchange, cut: AbortController): void {
-  const left: ForwardedExchange = { ...sent, kind: 'left', body: NO_BODY };
-  const telling = async () => {
-    const answer = await replicas.forward(to, left, AbortSignal.timeout(LEFT_TIMEOUT_MS));
-    for await (const frame of answer) if ('fail' in frame) throw new GatewayError(frame.fail.code);
-  };
   const lost = new GatewayError('server-unavailable', { reason: 'replica_lost' });
-  telling().catch(() => cut.abort(lost));
+  sayLeft(replicas, to, sent, LEFT_TIMEOUT_MS).catch(() => cut.abort(lost));
+}
+
+/** Whether there is something to come back for: where both end, the client has to hear that its call has failed. */
+function goesOn(replicas: Replicas, to: string, sent: ForwardedExchange): Promise<boolean> {
+  return sayLeft(replicas, to, sent, STAYS_TIMEOUT_MS).catch(() => false);
+}
+
+/** @returns whether the home stays; rejects where nobody knows */
+async function sayLeft(
+  replicas: Replicas,
+  to: string,
+  sent: ForwardedExchange,
+  timeoutMs: number,
+): Promise<boolean> {
+  const left: ForwardedExchange = { ...sent, kind: 'left', body: NO_BODY };
+  const answer = await replicas.forward(to, left, AbortSignal.timeout(timeoutMs));
+  let stays = true;
+  for await (const frame of answer) {
+    if (!('fail' in frame)) continue;
+    if (frame.fail.code !== 'draining') throw new GatewayError(frame.fail.code);
+    stays = false;
+  }
+  return stays;
 }

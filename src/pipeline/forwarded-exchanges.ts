@@ -1,19 +1,22 @@
 // Exchanges that other replicas have handed over because what they need lives here: each goes down the line once more,
 // without what has been done where its client is.
 import type { SealedState } from '../bridge/seals/sealed-state.ts';
+import { GatewayError } from '../errors.ts';
 import type { Exchange } from './exchange.ts';
 import { callerWithCredentials } from './handed-credentials.ts';
 
 export class ForwardedExchanges {
   readonly #state: SealedState;
   readonly #self: string;
+  readonly #isDraining: () => boolean;
   /** By the replica and exchange that they came from: how to say that the client is gone. */
   readonly #running = new Map<string, AbortController>();
 
   /** @param self the id of this replica */
-  constructor(state: SealedState, self: string) {
+  constructor(state: SealedState, self: string, isDraining: () => boolean) {
     this.#state = state;
     this.#self = self;
+    this.#isDraining = isDraining;
   }
 
   get running(): number {
@@ -26,6 +29,8 @@ export class ForwardedExchanges {
     const key = JSON.stringify([forwarded?.replica, id]);
     if (forwarded?.kind === 'left') {
       this.#running.get(key)?.abort();
+      // Who would send the client back here has to know.
+      if (this.#isDraining()) throw new GatewayError('draining');
       return reply.accept();
     }
     const left = new AbortController();

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { legacyHttpBehind } from '../support/legacy-http.ts';
-import type { Message } from '../support/raw-client.ts';
+import { type Message, RawClient } from '../support/raw-client.ts';
 import { ModernClient, openSession, type RawSession, requestText, textOf } from '../support/raw-session.ts';
+import { onEachReplica } from '../support/replicas-wanted.ts';
 import { type StartedGateway, startGateway } from '../support/start-gateway.ts';
 
 async function child(t: TestContext, era: 'legacy' | 'modern' = 'legacy'): Promise<StartedGateway> {
@@ -13,8 +14,14 @@ async function child(t: TestContext, era: 'legacy' | 'modern' = 'legacy'): Promi
   return gateway;
 }
 
-const receivedBy = async (caller: ModernClient | RawSession) =>
-  JSON.parse(await caller.tool('received')) as Message[];
+/** What the child got that everyone shares: that of each replica, where there are more. */
+async function receivedBy(caller: ModernClient | RawSession): Promise<Message[]> {
+  const messages: Message[] = [];
+  await onEachReplica(async () => {
+    messages.push(...(JSON.parse(await caller.tool('received')) as Message[]));
+  });
+  return messages;
+}
 const cancelledIn = (messages: readonly Message[]) =>
   messages
     .filter(({ method }) => method === 'notifications/cancelled')
@@ -22,14 +29,14 @@ const cancelledIn = (messages: readonly Message[]) =>
 const idOf = (messages: readonly Message[], tool: string) =>
   messages.find(({ params }) => params?.name === tool)?.id;
 
-async function untilReceived(caller: ModernClient | RawSession, tool: string): Promise<Message[]> {
+async function untilReceived(caller: ModernClient, tool: string): Promise<Message[]> {
   for (;;) {
     const messages = await receivedBy(caller);
     if (idOf(messages, tool) !== undefined) return messages;
   }
 }
 
-async function untilCancelled(caller: ModernClient | RawSession): Promise<Message[]> {
+async function untilCancelled(caller: ModernClient): Promise<Message[]> {
   for (;;) {
     const messages = await receivedBy(caller);
     if (cancelledIn(messages).length > 0) return messages;
@@ -133,21 +140,24 @@ test('F26: a legacy client that hangs up cancels nothing', async (t) => {
 
 test('F26: nor does one without a session', async (t) => {
   const gateway = await child(t, 'legacy');
-  await using session = await openSession(gateway.url);
+  await using client = new RawClient(gateway.url);
+  await using watcher = new ModernClient(gateway.url);
+  // From here on it is known that no session is needed.
+  await receivedBy(watcher);
   const headers = { 'mcp-protocol-version': '2025-11-25' };
   const body = requestText('1', 'tools/call', { name: 'wait', arguments: { ms: 300 } });
-  const waiting = session.begin({ body, headers });
-  await untilReceived(session, 'wait');
+  const waiting = client.begin({ body, headers });
+  await untilReceived(watcher, 'wait');
   waiting.abort();
   while ((await gateway.status()).servers.faulty?.inFlight !== 0) await delay(20);
-  assert.deepEqual(cancelledIn(await receivedBy(session)), []);
+  assert.deepEqual(cancelledIn(await receivedBy(watcher)), []);
 });
 
 for (const id of ['7', '"seven"', '9007199254740993']) {
   test(`F26: a legacy client's own word cancels call ${id} at the server, and it gets no response`, async (t) => {
     const gateway = await child(t);
     await using session = await openSession(gateway.url);
-    await using other = await openSession(gateway.url);
+    await using other = new ModernClient(gateway.url);
     const slow = session.start('tools/call', { name: 'never', arguments: {} }, { id });
     await untilReceived(other, 'never');
     const text = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id},"reason":"enough"}}`;
@@ -162,9 +172,10 @@ test('F26: cancelling what is over, what never was, or in the wrong words does n
   const gateway = await child(t);
   await using session = await openSession(gateway.url);
   await using other = await openSession(gateway.url);
+  await using watcher = new ModernClient(gateway.url);
   assert.equal(textOf(await session.ask('tools/call', { name: 'echo', arguments: {} }, { id: '1' })), '');
   const slow = session.start('tools/call', { name: 'wait', arguments: { ms: 300 } }, { id: '2' });
-  await untilReceived(other, 'wait');
+  await untilReceived(watcher, 'wait');
   for (const requestId of [1, 3, '2', null, 2.5, {}, undefined]) {
     assert.equal(await session.notify('notifications/cancelled', { requestId }), 202);
   }
@@ -172,7 +183,7 @@ test('F26: cancelling what is over, what never was, or in the wrong words does n
   // The id of another session's call is not this one's.
   assert.equal(await other.notify('notifications/cancelled', { requestId: 2 }), 202);
   assert.equal(textOf((await (await slow.answer).whole()).response), 'waited');
-  assert.deepEqual(cancelledIn(await receivedBy(other)), []);
+  assert.deepEqual(cancelledIn(await receivedBy(watcher)), []);
 });
 
 test('F26: a cancellation that races the result leaves one of the two, and a session that works', async (t) => {

@@ -25,7 +25,11 @@ async function listsOf(
   const catalogue = new ServerCatalogue();
   catalogue.follow(server);
   const logger = createLogger({ level: 'silent', secrets: [] });
-  const lists = new KnownLists({ catalogue, logger, metrics: createMetrics({ processMetrics: false }) });
+  const returned: string[] = [];
+  const lists = new KnownLists({
+    ...{ catalogue, logger, metrics: createMetrics({ processMetrics: false }) },
+    onReturn: ({ slug }, method, person) => returned.push(`${slug} ${method} ${person}`),
+  });
   const source = (key = 'shared'): ListSource => ({
     server,
     key,
@@ -34,7 +38,7 @@ async function listsOf(
     open: () => server.catalogueLink(),
   });
   const asked = () => behind.requests('tools/list').length;
-  return { behind, server, catalogue, lists, source, asked };
+  return { behind, server, catalogue, lists, source, asked, returned };
 }
 
 test('F32: many who ask at once share one fetch, and the next ones ask nobody', async (t) => {
@@ -62,7 +66,7 @@ test('a list of which no word of changes is promised is asked for again when its
 });
 
 test('F28: what a server listed last counts while it fails, for so long and no longer', async (t) => {
-  const { behind, catalogue, lists, source, server } = await listsOf(t);
+  const { behind, catalogue, lists, source, server, returned } = await listsOf(t);
   await lists.list(source(), 'tools', patience());
   const told: string[] = [];
   catalogue.onListChanged((_server, method) => told.push(method));
@@ -76,6 +80,7 @@ test('F28: what a server listed last counts while it fails, for so long and no l
   mend();
   assert.equal((await lists.list(source(), 'tools', patience())).isStale, false);
   assert.deepEqual([told, lists.statusOf(server)], [['notifications/tools/list_changed'], {}]);
+  assert.deepEqual(returned, [`${server.slug} notifications/tools/list_changed undefined`]);
 });
 
 test('F28: a server that hangs is waited for once, not once a caller', async (t) => {

@@ -7,8 +7,8 @@ import { SealedState } from '../../src/bridge/seals/sealed-state.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import { ForwardedExchanges } from '../../src/pipeline/forwarded-exchanges.ts';
 
-function rig() {
-  const exchanges = new ForwardedExchanges(new SealedState(), 'home');
+function rig({ isDraining = false } = {}) {
+  const exchanges = new ForwardedExchanges(new SealedState(), 'home', () => isDraining);
   const said: string[] = [];
   const arrived = (kind: 'permitted' | 'left', replica: string, id: string) => {
     const reply = {
@@ -69,4 +69,12 @@ test('what is over is forgotten, and no word of it is held against the next', as
   const again = call('edge', 'x1');
   assert.equal(again.isLeft(), false);
   await again.end();
+});
+
+test('F44: word that a client has left is heard while the home drains too, which says so', async () => {
+  const { leave, call } = rig({ isDraining: true });
+  const one = call('edge', 'x1');
+  await assert.rejects(leave('edge', 'x1'), { code: 'draining' });
+  assert.equal(one.isLeft(), true);
+  await one.end();
 });

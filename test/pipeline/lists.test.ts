@@ -119,7 +119,7 @@ test('F12: a caller who leaves while the tools are being listed takes nobody alo
   await using client = new ModernClient(gateway.url);
   const leaving = client.start('tools/call', { name: 'echo', arguments: { text: 'gone' } });
   const staying = [1, 2, 3].map((n) => client.tool('echo', { text: String(n) }));
-  while ((await gateway.status()).servers.faulty?.starting !== PROCESSES);
+  while ((await gateway.status()).servers.faulty?.starts !== PROCESSES);
   leaving.abort();
   assert.deepEqual(await Promise.all(staying), ['1', '2', '3']);
 });

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import { RawClient, type RawRequest } from '../support/raw-client.ts';
 import { ModernClient, openSession, RawSession, requestText } from '../support/raw-session.ts';
-import { LIST_LINKS } from '../support/replicas-wanted.ts';
+import { LIST_LINKS, PROCESSES } from '../support/replicas-wanted.ts';
 import { BY_METHOD, NEVER_ISSUED } from '../support/session-requests.ts';
 import { type StartedGateway, startGateway } from '../support/start-gateway.ts';
 
@@ -68,12 +68,13 @@ for (const [method, request] of BY_METHOD) {
   });
 
   test(`F02, F04: a ${method} in a session that was deleted or has expired is a 404`, async (t) => {
-    const gateway = await httpGateway(t, { idleTimeoutMs: 100 });
+    const gateway = await httpGateway(t);
     await using session = await openSession(gateway.url);
     assert.equal(await session.delete(), 204);
     assert.equal((await session.send(inSession(session.id))).status, 404);
-    await using idle = await openSession(gateway.url);
-    while ((await gateway.status()).sessions > 0) await delay(10);
+    const impatient = await httpGateway(t, { idleTimeoutMs: 100 });
+    await using idle = await openSession(impatient.url);
+    while ((await impatient.status()).sessions > 0) await delay(10);
     assert.equal((await idle.send(inSession(idle.id))).status, 404);
   });
 }
@@ -186,11 +187,13 @@ test('F04: abandoned sessions leave nothing: no child, no stream, no session', a
 });
 
 test('F04: a session with a call in flight, or with a stream open, is not idle', async (t) => {
-  const gateway = await httpGateway(t, { idleTimeoutMs: 200 });
-  await using calling = await openSession(gateway.url);
+  // Neither may be idle for as long before it is in use, whatever else the machine does.
+  const idleTimeoutMs = 250 * PROCESSES;
+  const gateway = await httpGateway(t, { idleTimeoutMs });
   await using listening = await openSession(gateway.url);
   const stream = await listening.listen();
-  assert.equal(await calling.tool('wait', { ms: 700 }), 'waited');
+  await using calling = await openSession(gateway.url);
+  assert.equal(await calling.tool('wait', { ms: 3 * idleTimeoutMs }), 'waited');
   assert.equal(await listening.tool('echo', { text: 'still here' }), 'still here');
   stream.abort();
 });

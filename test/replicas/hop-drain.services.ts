@@ -62,6 +62,24 @@ test('F44, F25: a call goes on past the end of its edge, and its client comes ba
   assert.deepEqual(rest.map(textOf), ['waited']);
 });
 
+for (const accept of ['application/json', 'text/event-stream']) {
+  test(`F44: where both end, it fails by its id, once, to a client that takes ${accept}`, async (t) => {
+    const pair = await startPair(t, { ...STDIO, ...drain(100) });
+    await using session = await openSession(pair.a);
+    await using other = through(pair.b, session);
+    await other.tool('echo', { text: 'a link' });
+    const call = { name: 'never', arguments: {} };
+    const asked = other.start('tools/call', call, { id: '"mine"', headers: { accept } });
+    await untilForwarded(pair, 1);
+    const [text] = await Promise.all([
+      asked.answer.then((answer) => answer.text()),
+      ...pair.service.replicas.map((replica) => replica.close()),
+    ]);
+    assert.match(text, /"id":"mine","error"/);
+    assert.equal(text.split('"jsonrpc"').length, 2, 'once');
+  });
+}
+
 test('F44: the GET stream of a session that lives elsewhere ends in good order with its edge', async (t) => {
   const pair = await startPair(t, { ...STDIO, ...drain(20_000) });
   await using session = await openSession(pair.a);

@@ -11,7 +11,7 @@ import { EXCLUSIONS } from './exclusions.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TEST_TIMEOUT_MS = 120_000;
-const FILE_TIMEOUT_MS = 300_000;
+const FILE_TIMEOUT_MS = 600_000;
 const SUMMARY = /^ℹ (?<what>tests|pass|fail|cancelled) (?<count>\d+)$/gm;
 
 interface FileRun {
