@@ -1,6 +1,7 @@
 // The last exchanges, as the log has them.
 
-import { byId, element, KeyedList, say } from './elements.js';
+import { byId, element, KeyedList, say, showFacts } from './elements.js';
+import { Filter } from './filter.js';
 import { SortableHead } from './sortable.js';
 import { clock, counted, dateAndTime, duration } from './wording.js';
 
@@ -12,8 +13,7 @@ const FEW = 12;
 export class ExchangesView {
   /** @type {{ readonly all: readonly RecentExchange[], readonly failures: readonly RecentExchange[] }} */
   #exchanges = { all: [], failures: [] };
-  /** @type {HTMLInputElement} */
-  #filter = byId('exchange-filter');
+  #filter = new Filter(byId('exchange-filter'), () => this.#show());
   /** @type {HTMLInputElement} */
   #failuresOnly = byId('exchange-failures');
   #empty = element('p', { class: 'quiet' });
@@ -49,7 +49,6 @@ export class ExchangesView {
       this.#more.setAttribute('aria-expanded', String(this.#isWhole));
       show();
     });
-    this.#filter.addEventListener('input', show);
     this.#failuresOnly.addEventListener('change', show);
   }
 
@@ -62,11 +61,10 @@ export class ExchangesView {
   #show() {
     const isNarrowed = this.#failuresOnly.checked;
     const all = isNarrowed ? this.#exchanges.failures : this.#exchanges.all;
-    const words = this.#filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = all.filter((exchange) => words.every((word) => textOf(exchange).includes(word)));
-    const isCut = !this.#isWhole && words.length === 0;
+    const found = all.filter((exchange) => this.#filter.matches(textsOf(exchange)));
+    const isCut = !this.#isWhole && this.#filter.isEmpty;
     this.#list.show(this.#head.sorted(found).slice(0, isCut ? FEW : found.length));
-    this.#more.hidden = words.length > 0 || found.length <= FEW;
+    this.#more.hidden = !this.#filter.isEmpty || found.length <= FEW;
     say(this.#more, this.#isWhole ? `Show ${FEW}` : `Show all ${found.length}`);
     say(byId('exchange-count'), counted(found.length, isNarrowed ? 'failure' : 'exchange'));
     this.#table.hidden = found.length === 0;
@@ -141,10 +139,10 @@ function factsOf(exchange) {
     ],
   ];
   const list = element('dl', { class: 'facts wrapped' });
-  for (const [label, value] of facts) {
-    if (value !== undefined)
-      list.append(element('div', {}, element('dt', {}, label), element('dd', {}, value)));
-  }
+  showFacts(
+    list,
+    facts.flatMap(([label, value]) => (value === undefined ? [] : [[label, value]])),
+  );
   return list;
 }
 
@@ -160,8 +158,6 @@ function gradeOf(outcome) {
 }
 
 /** @param {RecentExchange} exchange */
-function textOf({ exchange, era, method, view, server, target, outcome, reason, rule, status, traceId }) {
-  return [exchange, era, method, view, server, target, outcome, reason, rule, status, traceId]
-    .join(' ')
-    .toLowerCase();
+function textsOf({ exchange, era, method, view, server, target, outcome, reason, rule, status, traceId }) {
+  return [exchange, era, method, view, server, target, outcome, reason, rule, status, traceId];
 }

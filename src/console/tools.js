@@ -1,6 +1,7 @@
 // Which tools each server has, and how they stand to portico.lock.
 
 import { byId, element, KeyedList, say } from './elements.js';
+import { Filter } from './filter.js';
 import { SortableHead } from './sortable.js';
 import { count, counted } from './wording.js';
 
@@ -10,15 +11,11 @@ import { count, counted } from './wording.js';
 export class ToolsView {
   /** @type {ServerTools[]} */
   #servers = [];
-  #filter = /** @type {HTMLInputElement} */ (byId('tool-filter'));
+  #filter = new Filter(byId('tool-filter'), () => this.#show());
   #list = new KeyedList(byId('tool-list'), {
     key: (/** @type {ServerTools} */ { slug }) => slug,
-    create: () => serverTools(() => this.#words),
+    create: () => serverTools(this.#filter),
   });
-
-  constructor() {
-    this.#filter.addEventListener('input', () => this.#show());
-  }
 
   /** @param {{ readonly pins: string | null, readonly servers: Record<string, ToolReport> }} tools */
   show({ pins, servers }) {
@@ -31,17 +28,13 @@ export class ToolsView {
     this.#show();
   }
 
-  get #words() {
-    return this.#filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-  }
-
   #show() {
     this.#list.show(this.#servers);
   }
 }
 
-/** @param {() => readonly string[]} wordsOf */
-function serverTools(wordsOf) {
+/** @param {Filter} filter */
+function serverTools(filter) {
   const name = element('span', { class: 'name' });
   const summaryText = element('span', { class: 'quiet' });
   const badges = element('span', { class: 'badges' });
@@ -66,7 +59,7 @@ function serverTools(wordsOf) {
   let last;
   /** Whether the filter has unfolded it. */
   let isUnfolded = false;
-  const found = () => last?.report.tools.filter((tool) => matches(tool, wordsOf())) ?? [];
+  const found = () => last?.report.tools.filter((tool) => filter.matches(textsOf(tool))) ?? [];
 
   function showRows() {
     if (!root.open || last === undefined) return;
@@ -86,7 +79,7 @@ function serverTools(wordsOf) {
       last = shown;
       say(name, shown.slug);
       say(summaryText, summaryOf(shown.report));
-      const isFiltering = wordsOf().length > 0;
+      const isFiltering = !filter.isEmpty;
       root.hidden = isFiltering && found().length === 0;
       if (isFiltering && !root.open && !root.hidden) [root.open, isUnfolded] = [true, true];
       if (!isFiltering && isUnfolded) [root.open, isUnfolded] = [false, false];
@@ -122,13 +115,9 @@ function stateOf({ leftOut }) {
   return leftOut === undefined ? 'served' : `left out: ${leftOut}`;
 }
 
-/**
- * @param {ReportedTool} tool
- * @param {readonly string[]} words
- */
-function matches(tool, words) {
-  const text = [tool.name, tool.shownAs, stateOf(tool), tool.pin].join(' ').toLowerCase();
-  return words.every((word) => text.includes(word));
+/** @param {ReportedTool} tool */
+function textsOf(tool) {
+  return [tool.name, tool.shownAs, stateOf(tool), tool.pin];
 }
 
 /** @param {ToolReport} report */
@@ -159,5 +148,6 @@ function badgesOf({ tools }) {
 function noteOf({ list, tools, omitted }, shown) {
   if (list !== 'known') return 'There is nothing to show.';
   if (omitted > 0) return `${count(omitted)} more are not shown here.`;
-  return shown === 0 ? (tools.length === 0 ? 'It has no tools.' : 'None matches the filter.') : '';
+  if (shown > 0) return '';
+  return tools.length === 0 ? 'It has no tools.' : 'None matches the filter.';
 }
