@@ -1,11 +1,11 @@
 // What of the public listener comes from the config and changes with it, while the listener itself stays.
-import type { FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { onRequestHookHandler } from 'fastify';
 import { type HostPolicy, publicHostPolicy } from '../access/host-policy.ts';
 import type { IdentityKeys } from '../access/identity-keys.ts';
 import { originPolicy } from '../access/origin-policy.ts';
 import type { GatewayConfig } from '../config/config.ts';
 import { callerCheck } from './check-caller.ts';
-import type { IpGuardOptions, IpGuards } from './ip-guard.ts';
+import type { GuardAddress, IpGuardOptions, IpGuards } from './ip-guard.ts';
 import type { SignIn } from './sign-in.ts';
 import { proxyTrust } from './trusted-proxies.ts';
 
@@ -26,7 +26,7 @@ export interface EdgeParts {
   /** Host and Origin. */
   readonly checkCaller: onRequestHookHandler;
   /** Undefined: no limit holds before sign-in. */
-  readonly guardAddress: ((request: FastifyRequest) => Promise<void>) | undefined;
+  readonly guardAddress: GuardAddress | undefined;
   isTrustedProxy(address: string): boolean;
   readonly bodyLimitBytes: number;
 }

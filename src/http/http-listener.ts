@@ -1,6 +1,5 @@
 // A listening HTTP or HTTPS server: its addresses, its clocks, and an end that neither hangs nor cuts answers off.
 // Knows nothing of routes; Fastify is the handler.
-
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import http, { type RequestListener, type Server, type ServerOptions } from 'node:http';

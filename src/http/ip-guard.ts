@@ -31,6 +31,8 @@ export interface IpGuards {
 }
 
 interface Count {
+  /** Of its limit. */
+  readonly name: string;
   max: number;
   readonly take: ReturnType<FastifyInstance['createRateLimit']>;
 }
@@ -48,6 +50,7 @@ export async function createIpGuards(app: FastifyInstance): Promise<IpGuards> {
       return [key, known];
     }
     const count: Count = {
+      name,
       max,
       take: app.createRateLimit({ ...COUNTING, max: () => count.max, timeWindow: windowMs }),
     };
@@ -58,10 +61,10 @@ export async function createIpGuards(app: FastifyInstance): Promise<IpGuards> {
     guard({ guards, admitAddress }) {
       counts = new Map(guards.map(countOf));
       if (guards.length === 0) return undefined;
-      const named = [...counts.values()].map((count, index) => ({ count, name: guards[index]?.name }));
+      const held = [...counts.values()];
       return async (request) => {
-        for (const { count, name } of named) {
-          const counted = await count.take(request);
+        for (const { name, take } of held) {
+          const counted = await take(request);
           if (counted.isAllowed || !counted.isExceeded) continue;
           throw new GatewayError('rate-limited', { reason: `rate:${name}`, retryAfterMs: counted.ttl });
         }

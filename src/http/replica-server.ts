@@ -69,7 +69,7 @@ const ANSWERS: Readonly<Partial<Record<HandOverFault, { status: number; body: st
 export function createReplicaServer(options: ReplicaServerOptions): ReplicaServer {
   const { listen, self, keys, budget, logger } = options;
   const timing = { ...DEFAULT_HTTP_TIMING, ...options.timing };
-  // Of three in a row two may be lost (DEFAULT_REPLICA_TIMING).
+  // Well within the silence that the other side puts up with (DEFAULT_REPLICA_TIMING).
   const heartbeats = new KeepAliveComments(timing.keepAliveCommentMs);
   const nonces = new RecentNonces({ toleranceMs: CLOCK_TOLERANCE_MS });
   const openReplies = new Set<FramedReply>();
