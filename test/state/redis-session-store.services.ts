@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LATE_WORD_MS } from '../../src/state/owned-sessions.ts';
 import { RedisSessionStore } from '../../src/state/redis-session-store.ts';
 import { RedisStore } from '../../src/state/redis-store.ts';
@@ -134,6 +135,18 @@ describe('what Redis holds of sessions', () => {
     await one.store.check(key);
     assert.deepEqual(one.lost, [`${key} over`]);
     await one.store.create(recordOf('a'));
+  });
+
+  test('word of a use that comes late does not count from when it came', async () => {
+    const prefix = newPrefix();
+    await using one = await startReplica({ prefix, limits: { idleTimeoutMs: 5_000 } });
+    const { key } = await one.store.create(recordOf('a'));
+    one.store.touch(key);
+    // Time itself: nothing happens that could be awaited.
+    await delay(400);
+    await one.store.check(key);
+    const livesMs = (await redis.command('PTTL', `${prefix}s:${key}`)) as number;
+    assert.ok(livesMs <= 5_000 + LATE_WORD_MS - 300, `${livesMs} ms are left`);
   });
 
   test('a clock that goes ahead gives no session more time', async () => {
