@@ -9,7 +9,7 @@ import { isMacOf, macOf, type ReplicaKeys } from './replica-keys.ts';
 import type { ForwardedExchange } from './replicas.ts';
 
 export const SIGNATURE_HEADER = 'portico-signature';
-/** Longest envelope line; a token of the longest header that is read fits several times. */
+/** Longest envelope line: all headers that are read, and what the longest token says, fit several times. */
 export const MAX_ENVELOPE_BYTES = 512 * 1024;
 /** How far the clocks of two replicas may be apart. */
 export const CLOCK_TOLERANCE_MS = 30_000;

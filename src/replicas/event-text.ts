@@ -1,9 +1,8 @@
 // News among replicas as they go through Redis: signed, for a minute. Pure.
-import { isJsonObject, writeJson } from '../protocol/json-text.ts';
-import { openSigned } from './announcement.ts';
+import { isJsonObject } from '../protocol/json-text.ts';
 import { CLOCK_TOLERANCE_MS } from './envelope.ts';
-import { macOf } from './replica-keys.ts';
 import type { ReplicaEvent } from './replicas.ts';
+import { openText, signText } from './signed-text.ts';
 
 const VERSION = 1;
 
@@ -20,8 +19,7 @@ export function sealEvent(
   event: ReplicaEvent,
   { from, key, now }: { from: string; key: Buffer; now: number },
 ): string {
-  const json = writeJson({ v: VERSION, from, at: now, event });
-  return `${macOf(key, json)} ${json}`;
+  return signText({ v: VERSION, from, at: now, event }, key);
 }
 
 /** Undefined for what is not from a replica of this secret, is old, or is of a kind that this version does not know. */
@@ -29,7 +27,7 @@ export function openEvent(
   text: string,
   { key, now }: { key: Buffer; now: number },
 ): { readonly event: ReplicaEvent; readonly from: string } | undefined {
-  const value = openSigned(text, key);
+  const value = openText(text, key);
   if (!isJsonObject(value) || value.v !== VERSION) return undefined;
   const { from, at, event } = value;
   if (typeof from !== 'string' || typeof at !== 'number' || !isJsonObject(event)) return undefined;

@@ -41,6 +41,5 @@ export async function* readLines(
     }
   } finally {
     splitter.stop();
-    hold.resize(0);
   }
 }

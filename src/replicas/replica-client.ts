@@ -33,7 +33,7 @@ export interface ReplicaTiming {
   readonly silenceMs: number;
 }
 
-/** Three heartbeats may be lost. */
+/** Of three heartbeats in a row two may be lost (DEFAULT_HTTP_TIMING). */
 export const DEFAULT_REPLICA_TIMING: ReplicaTiming = { connectTimeoutMs: 1_000, silenceMs: 45_000 };
 
 export const EXCHANGE_PATH = '/exchange';
@@ -41,6 +41,9 @@ export const EXCHANGE_PATH = '/exchange';
 export const NO_ROOM_STATUS = 429;
 /** The replica is there, and cannot take this message: too large for it, of another version, of another time. */
 export const NOT_TAKEN_STATUS = 422;
+
+const LINE_END = Buffer.from('\n');
+const MAX_REFUSAL_BYTES = 64 * 1024;
 
 type Answer = Dispatcher.ResponseData;
 
@@ -182,9 +185,6 @@ type Attempt =
   /** It was there, and was not taken: not the first time, at any rate. */
   | { readonly kind: 'refused'; readonly cause: Error; readonly isThere: boolean }
   | { readonly kind: 'unclear'; readonly cause: unknown };
-
-const LINE_END = Buffer.from('\n');
-const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /** What does not answer will not answer the next one either. */
 function isSilence(cause: unknown): boolean {

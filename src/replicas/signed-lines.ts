@@ -1,4 +1,4 @@
-// The lines of an answer between replicas, each signed as what it is: so-manieth of the answer to this one message. Whoever
+// The lines of an answer between replicas, each signed together with its place in the answer to this one message. Whoever
 // stands in between cannot change one, nor put one in, leave one out, or say one twice.
 import { createHmac } from 'node:crypto';
 import { isSameMac, type ReplicaKeys } from './replica-keys.ts';

@@ -7,6 +7,7 @@ import { COUNTS_FOR_MS, type Heard, LiveReplicas } from '../../src/replicas/live
 import { rendezvous } from '../../src/replicas/rendezvous.ts';
 import { macOf, replicaKeys } from '../../src/replicas/replica-keys.ts';
 import type { ReplicaEvent } from '../../src/replicas/replicas.ts';
+import { signText } from '../../src/replicas/signed-text.ts';
 import { SECRET } from '../support/replica-wire.ts';
 
 const keys = replicaKeys(SECRET);
@@ -108,6 +109,10 @@ test('an announcement is taken from whoever knows the secret, and from nobody el
     assert.equal(openAnnouncement(wrong, keys.announcement), undefined, wrong);
   }
   assert.equal(openAnnouncement(text, replicaKeys(`${SECRET}!`).announcement), undefined);
+  for (const change of [{ url: 'nowhere' }, { id: 1 }, { since: 'now' }, { leaving: undefined }]) {
+    const odd = signText({ ...announcement, ...change }, keys.announcement);
+    assert.equal(openAnnouncement(odd, keys.announcement), undefined, JSON.stringify(change));
+  }
 });
 
 test('news is taken from replicas, while it is new, and of known kinds', () => {
@@ -138,4 +143,8 @@ test('news is taken from replicas, while it is new, and of known kinds', () => {
     const text = sealEvent(event as ReplicaEvent, { from: 'a', key: keys.event, now });
     assert.equal(openEvent(text, { key: keys.event, now }), undefined);
   }
+  const event = { kind: 'replica-joined' };
+  const ofVersion = (v: number) =>
+    openEvent(signText({ v, from: 'a', at: now, event }, keys.event), { key: keys.event, now });
+  assert.deepEqual([ofVersion(1)?.event, ofVersion(2)], [event, undefined]);
 });

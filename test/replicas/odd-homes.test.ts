@@ -272,3 +272,18 @@ test('a client that is closed, or lets go of a home, keeps no connection to it',
     await eventually('the connection is closed', () => request?.socket.destroyed);
   }
 });
+
+test('who lets go of a home hears what it has to say all the same', async (t) => {
+  const waiting = Promise.withResolvers<() => void>();
+  const { client, home } = await oddHome(t, [
+    (response, signed) => {
+      response.write(linesOf(signed, [OPEN]));
+      waiting.resolve(() => response.end([ACCEPT, RECORD].map((line) => signed.sign(line)).join('')));
+    },
+  ]);
+  const answer = await client.forward(home, sentExchange(), NEVER);
+  client.keepOnly(new Set());
+  const goOn = await waiting.promise;
+  goOn();
+  assert.deepEqual((await framesOf(answer))[1], { accept: 202 });
+});
