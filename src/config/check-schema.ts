@@ -58,7 +58,17 @@ function complete(valid: Section): ConfigFile {
 }
 
 function newAjv(): Ajv {
-  const ajv = new Ajv({ allErrors: true, verbose: true, ownProperties: true, allowUnionTypes: true });
+  const ajv = new Ajv({
+    allErrors: true,
+    verbose: true,
+    ownProperties: true,
+    allowUnionTypes: true,
+    // Half of the time that the schema takes at every start: it is ours, held against its meta-schema by a test, and
+    // the code made of it runs once or twice.
+    meta: false,
+    validateSchema: false,
+    code: { optimize: false },
+  });
   ajv.addVocabulary([SECRET, SPELLING, 'patternErrorMessage']);
   ajv.addKeyword({
     keyword: DURATION,

@@ -21,6 +21,11 @@ test('the drift check notices a file that differs', async () => {
   assert.equal(await isUpToDate({ ...file, text: `${file.text} ` }), false);
 });
 
+test('the schema is a schema, which starts do not ask again', () => {
+  const ajv = new Ajv({ strict: false });
+  assert.equal(ajv.validateSchema(configSchemaNode), true, ajv.errorsText());
+});
+
 test('every key says its effect and its default, or that it is required', () => {
   for (const { path, schema } of keysBelow(configSchemaNode, '')) {
     // Members of lists and maps have no default of their own; sections have that of their keys.

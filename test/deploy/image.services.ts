@@ -29,6 +29,12 @@ const HARDENED = [
 const START_TIMEOUT_MS = 30_000;
 const NPX_TIMEOUT_MS = 180_000;
 
+/** Of everything below the program's folder. */
+const LIST_OWNERS = `
+  const { lstatSync, readdirSync } = require('node:fs');
+  for (const name of readdirSync('/app', { recursive: true })) console.log(lstatSync('/app/' + name).uid);
+`;
+
 before(
   async () => {
     for (const image of IMAGES) await buildImage(image, image);
@@ -107,6 +113,13 @@ for (const image of IMAGES) {
     test('takes the commands of portico', async () => {
       assert.match(await docker(['run', '--rm', image, '--version']), /^\d+\.\d+\.\d+$/);
       assert.match(await docker(['run', '--rm', image, 'check']), /portico\.yaml/);
+    });
+
+    test('has what Node has compiled of it, as files that it cannot write', async (t) => {
+      const id = await started(t, ['--env', 'NODE_DEBUG_NATIVE=COMPILE_CACHE', image]);
+      assert.match(await logOf(id), /parts\/gateway\.js was accepted/);
+      const owners = await docker(['exec', id, 'node', '-e', LIST_OWNERS]);
+      assert.deepEqual(new Set(owners.split('\n')), new Set(['0']));
     });
 
     test('serves a server over HTTP with the config that is mounted', async (t) => {

@@ -31,7 +31,7 @@ const COPIED = [
   'package.json',
   'package-lock.json',
   'tsconfig.json',
-  'tsconfig.build.json',
+  'build.ts',
   'README.md',
   'LICENSE',
   'CHANGELOG.md',

@@ -1,7 +1,7 @@
 // What the console shows operators, and how it looks.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -123,4 +123,10 @@ test('the package has every file of the console', async () => {
     (name) => !packed.has(`dist/console/${name}`),
   );
   assert.deepEqual(missing, []);
+  assert.ok(packed.has('dist/licenses.txt'), 'the licenses of what dist/ has of others');
+  const [{ version }, said] = await Promise.all([
+    readFile(`${ROOT}/package.json`, 'utf8').then((text) => JSON.parse(text)),
+    run(process.execPath, ['dist/main.js', '--version'], { cwd: ROOT }),
+  ]);
+  assert.equal(said.stdout.trim(), version);
 });
