@@ -9,6 +9,7 @@ import type { RawAnswer } from '../support/raw-answer.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { ModernClient, openSession, RawSession, requestText } from '../support/raw-session.ts';
 import { type StartedReplicas, startReplicas } from '../support/start-replicas.ts';
+import type { StatusReport } from '../support/started-gateway.ts';
 import { faultMatrix, TIMEOUT_MS } from './fault-matrix.ts';
 import { type MeasuredCalls, measureKinds } from './measured-calls.ts';
 import { REDIS_STATES, type RedisState, urlOf } from './redis-states.ts';
@@ -59,13 +60,15 @@ describe('F55, F56: a sick Redis behind two replicas', () => {
       if (state.isOver) await rig.notice();
       const sick = await rig.measureAll(state.isReadable ? kinds.toReversed() : kinds);
       await running.goesOn();
+      if (!state.isHarmless && !state.isOver) await rig.untilNoticed();
       const recoveryMs = await matrix.recover(state, rig);
       matrix.keep({ state, kinds, sick, recoveryMs, statusOf: (kind) => statusOf(kind, state) });
       if (state.isEmptied) {
         if (!state.fromStart) assert.equal(await rig.call('legacy call'), 404, 'it is gone, and says so');
         await rig.openSessions();
       }
-      for (const kind of KINDS) assert.equal(await rig.call(kind), 200, `${kind}, afterwards`);
+      for (const kind of KINDS)
+        assert.equal(await rig.call(kind), 200, `${kind}, afterwards: ${rig.lastWords}`);
     });
   }
 
@@ -122,6 +125,7 @@ class Rig implements AsyncDisposable {
 
   /** One that is the first replica's, and one of the second, which is then asked for at the first. */
   async openSessions(): Promise<void> {
+    await this.untilAvailable();
     this.#here = await openSession(this.#url, { keepAlive: true });
     await using there = await openSession(this.#urlOf(1));
     await there.tool('echo', { text: 'its link is there' });
@@ -185,10 +189,29 @@ class Rig implements AsyncDisposable {
     };
   }
 
+  get lastWords(): string {
+    return this.#replicas.logs
+      .slice(-5)
+      .map((line) => JSON.stringify(line))
+      .join('\n');
+  }
+
   /** That it was away has been noticed, and that it is back. */
   async notice(): Promise<void> {
     await this.call('legacy initialize');
     await this.untilAvailable();
+  }
+
+  /** By both: one that nobody asks may else find out when all is well, and by what is still on its way from before. */
+  async untilNoticed(): Promise<void> {
+    for (const [index, { adminUrl }] of this.#replicas.replicas.entries()) {
+      await using client = new RawClient(this.#urlOf(index), { keepAlive: true });
+      await eventually('a replica has noticed', async () => {
+        await toEnd(await client.send({ body: requestText('1', 'initialize', INITIALIZE) }));
+        const { store } = (await (await fetch(`${adminUrl}/status`)).json()) as StatusReport;
+        return !store.available;
+      });
+    }
   }
 
   async untilAvailable(): Promise<void> {

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { askingServer, CAPABILITIES, received } from '../../support/asking-server.ts';
+import { eventually } from '../../support/eventually.ts';
 import { ACCEPTED, asking, callAsking, FORM, inputRequiredOf } from '../../support/parked-client.ts';
 import { ModernClient, textOf } from '../../support/raw-session.ts';
 import { LIST_LINKS, onEachReplica } from '../../support/replicas-wanted.ts';
+import type { StartedGateway } from '../../support/started-gateway.ts';
 
 test('a question that the server takes back at once is never put', async (t) => {
   const { client } = await askingServer(t, 'stdio');
@@ -12,7 +14,7 @@ test('a question that the server takes back at once is never put', async (t) => 
 });
 
 test('on a pipe one call at a time may be asked something, and one that is parked blocks nobody', async (t) => {
-  const { client } = await askingServer(t, 'stdio');
+  const { gateway, client } = await askingServer(t, 'stdio');
   const order: string[] = [];
   const note = (name: string) => (text: string) => {
     order.push(name);
@@ -20,8 +22,9 @@ test('on a pipe one call at a time may be asked something, and one that is parke
   };
   await onEachReplica(() => client.tool('echo'));
   await callAsking(client);
+  const parked = await callsIn(gateway);
   const slow = client.tool('wait', { ms: 300 }, { id: '1' }).then(note('slow'));
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await eventually('the slow one has its turn', async () => (await callsIn(gateway)) > parked);
   const quick = client.tool('echo', { text: 'quick' }, { id: '2' }).then(note('quick'));
   await Promise.all([slow, quick]);
   assert.deepEqual(order, ['slow', 'quick']);
@@ -35,10 +38,12 @@ test('over HTTP calls run side by side', async (t) => {
 });
 
 test('who waits too long for a turn is told to come back', async (t) => {
-  const { client } = await askingServer(t, 'stdio', { config: { queue: { max: 10, timeoutMs: 50 } } });
+  const { gateway, client } = await askingServer(t, 'stdio', {
+    config: { queue: { max: 10, timeoutMs: 50 } },
+  });
   await onEachReplica(() => client.tool('echo'));
   const slow = client.start('tools/call', { name: 'never', arguments: {} });
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await eventually('the slow one has its turn', async () => (await callsIn(gateway)) > 0);
   const refused = await client.start('tools/call', asking()).answer;
   assert.deepEqual([refused.status, (await refused.json()).error?.code], [503, 5030]);
   slow.abort();
@@ -138,3 +143,8 @@ test('the first question there is refused, not guessed, while two calls are in f
   letGo();
   assert.deepEqual(await Promise.all(both), ['one', 'two']);
 });
+
+/** Calls that have been sent to the server, those that are parked among them. */
+async function callsIn(gateway: StartedGateway): Promise<number> {
+  return Number((await gateway.status()).servers.faulty?.inFlight);
+}
