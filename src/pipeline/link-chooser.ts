@@ -15,7 +15,7 @@ export function linkChooser(
       if (link.peer.era === 'modern') return bridge.lanes.receive(message, link);
       relayToSession(session, message, { link, server: server.config, stream: undefined });
     },
-    endSession: (session) => void sessions.end(session),
+    endSession: (session) => void sessions.end(session, 'gave_way'),
     onPrincipalMessage(message, link, { owner, principal }) {
       if (answerFixedRoots(message, link, server.config)) return;
       bridge.lanes.receive(message, link);

@@ -55,7 +55,10 @@ export async function locateSession(
   id: string,
 ): Promise<LocatedSession> {
   const located = await sessions.locate(id, principalKey(exchange.principal), exchange.view);
-  if (located === undefined) throw new GatewayError('session-unknown');
+  if (located === undefined) {
+    const reason = sessions.endOf(id);
+    throw new GatewayError('session-unknown', reason === undefined ? {} : { reason });
+  }
   if (located.at === 'elsewhere' && exchange.forwarded !== undefined) {
     throw new GatewayError('session-unknown', { reason: NOT_HERE });
   }
@@ -141,7 +144,7 @@ export async function endElsewhere(
     if (await gateway.sessions.forget(stored)) return false;
     const located = await locateSession(gateway, exchange, id);
     if (located.at === 'here') {
-      await gateway.sessions.end(located.session);
+      await gateway.sessions.end(located.session, 'deleted');
       return false;
     }
     ({ owner, stored } = located);

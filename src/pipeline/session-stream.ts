@@ -40,7 +40,7 @@ async function handleDelete(gateway: GatewayContext, exchange: Exchange, id: str
   const { record, reply } = exchange;
   if (located.at === 'here') {
     record.protocolVersion = located.session.record.version;
-    await gateway.sessions.end(located.session);
+    await gateway.sessions.end(located.session, 'deleted');
   } else {
     record.protocolVersion = located.stored.record.version;
     if (await endElsewhere(gateway, exchange, { ...located, id })) return;

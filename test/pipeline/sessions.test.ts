@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import { RawClient, type RawRequest } from '../support/raw-client.ts';
 import { ModernClient, openSession, RawSession, requestText } from '../support/raw-session.ts';
-import { LIST_LINKS, PROCESSES } from '../support/replicas-wanted.ts';
+import { LIST_LINKS, onEachReplica, PROCESSES } from '../support/replicas-wanted.ts';
 import { BY_METHOD, NEVER_ISSUED } from '../support/session-requests.ts';
 import { type StartedGateway, startGateway } from '../support/start-gateway.ts';
 
@@ -78,6 +78,25 @@ for (const [method, request] of BY_METHOD) {
     assert.equal((await idle.send(inSession(idle.id))).status, 404);
   });
 }
+
+test('F04: what has become of a session its client is not told, and the record of the request is', async (t) => {
+  const gateway = await httpGateway(t, { idleTimeoutMs: 300 });
+  await using deleted = await openSession(gateway.url);
+  await deleted.delete();
+  await using idle = await openSession(gateway.url);
+  while ((await gateway.status()).sessions > 0) await delay(10);
+  await using unknown = await openSession(gateway.url);
+  unknown.id = NEVER_ISSUED;
+  const errors: unknown[] = [];
+  for (const session of [deleted, idle, unknown]) {
+    // The replica that it lived on is among those that are asked.
+    await onEachReplica(async () => errors.push((await session.ask('tools/list')).error));
+  }
+  assert.deepEqual(new Set(errors.map((error) => JSON.stringify(error))).size, 1, 'told alike');
+  const lines = gateway.logs.filter(({ outcome }) => outcome === 'session-unknown');
+  const reasons = new Set(lines.map(({ reason }) => reason));
+  assert.deepEqual(reasons, new Set(['deleted', 'expired', undefined]));
+});
 
 test('F02: initialize opens a new session whatever stale id it carries', async (t) => {
   const gateway = await httpGateway(t);

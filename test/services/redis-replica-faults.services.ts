@@ -3,11 +3,18 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { STORE_UNAVAILABLE } from '../../src/protocol/error-codes.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FaultyHttpServer, startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import type { RawAnswer } from '../support/raw-answer.ts';
 import { RawClient } from '../support/raw-client.ts';
-import { ModernClient, openSession, RawSession, requestText } from '../support/raw-session.ts';
+import {
+  ModernClient,
+  openSession,
+  RawSession,
+  requestText,
+  type SessionOptions,
+} from '../support/raw-session.ts';
 import { type StartedReplicas, startReplicas } from '../support/start-replicas.ts';
 import type { StatusReport } from '../support/started-gateway.ts';
 import { faultMatrix, TIMEOUT_MS } from './fault-matrix.ts';
@@ -126,8 +133,8 @@ class Rig implements AsyncDisposable {
   /** One that is the first replica's, and one of the second, which is then asked for at the first. */
   async openSessions(): Promise<void> {
     await this.untilAvailable();
-    this.#here = await openSession(this.#url, { keepAlive: true });
-    await using there = await openSession(this.#urlOf(1));
+    this.#here = await openInTime(this.#url, { keepAlive: true });
+    await using there = await openInTime(this.#urlOf(1));
     await there.tool('echo', { text: 'its link is there' });
     this.#elsewhere = await openSession(this.#url, { keepAlive: true });
     this.#elsewhere.id = there.id;
@@ -227,6 +234,19 @@ class Rig implements AsyncDisposable {
     await this.#replicas.close();
     await this.#server.close();
   }
+}
+
+/** On a busy machine Redis, too, may now and then be late. */
+async function openInTime(url: string, options: SessionOptions = {}): Promise<RawSession> {
+  let session: RawSession | undefined;
+  await eventually('a session is open', async () => {
+    session = await openSession(url, options).catch((thrown: unknown) => {
+      if (!String(thrown).includes(String(STORE_UNAVAILABLE))) throw thrown;
+      return undefined;
+    });
+    return session !== undefined;
+  });
+  return inSession(session);
 }
 
 function inSession(session: RawSession | undefined): RawSession {

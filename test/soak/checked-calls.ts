@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RawAnswer } from '../support/raw-answer.ts';
 import type { Members, Message, RawExchange } from '../support/raw-client.ts';
 import { ModernClient, type RawSession, textOf } from '../support/raw-session.ts';
-import type { Ledger } from './ledger.ts';
+import { type Ledger, SESSION_UNKNOWN } from './ledger.ts';
 import type { Person } from './people.ts';
 
 export type SoakClient = ModernClient | RawSession;
@@ -81,6 +81,10 @@ export async function resume(client: RawSession, ledger: Ledger): Promise<void> 
   }
   const seen = event.data === '' ? [] : progressOf([JSON.parse(event.data) as Message]);
   const rest = await client.listen(event.id);
+  if (rest.status === 404) {
+    ledger.failed(SESSION_UNKNOWN);
+    return;
+  }
   if (rest.status !== 200) {
     ledger.fault(`resume: refused with ${rest.status}`);
     return;

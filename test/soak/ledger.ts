@@ -2,8 +2,12 @@
 
 import { type Person, Residents } from './people.ts';
 
-/** Told to the client, by the rules: a child was killed, a connection broken, a place was taken. */
-const EXPLAINED_CODES: ReadonlySet<number> = new Set([5020, 5030, 5040]);
+export const SESSION_UNKNOWN = 4040;
+/**
+ * Told to the client, by the rules: a child was killed, a connection broken, a place was taken; a session had been idle,
+ * for which the gateway itself has to answer at the end.
+ */
+const EXPLAINED_CODES: ReadonlySet<number> = new Set([5020, 5030, 5040, SESSION_UNKNOWN]);
 const SHOWN_FAULTS = 20;
 
 export class Ledger {
@@ -22,6 +26,11 @@ export class Ledger {
   /** How many people came at all. */
   get visitors(): number {
     return this.#visitors.size;
+  }
+
+  /** How often a client heard that its session is no more. */
+  get sessionsUnknown(): number {
+    return this.#failed.get(SESSION_UNKNOWN) ?? 0;
   }
 
   get failedAsTold(): number {

@@ -1,13 +1,14 @@
 // `npm run soak [minutes]`: clients of both eras come and go, servers fail, children are killed. No answer may be lost,
 // doubled or another's, memory and descriptors stay flat, and nothing is left at the end. Ends with 1 where it is not so.
 import { setTimeout as delay } from 'node:timers/promises';
+import type { SessionEnd } from '../../src/bridge/sessions/session-ends.ts';
 import { median } from '../support/median.ts';
 import { flatness } from './flatness.ts';
 import { Ledger } from './ledger.ts';
 import { arrivals } from './people.ts';
 import { type SoakRig, startSoakRig } from './soak-rig.ts';
 import { visitUntil } from './visits.ts';
-import { readVitals, type Vitals } from './vitals.ts';
+import { readUnknownSessions, readVitals, type Vitals } from './vitals.ts';
 import { makeWeather, type WeatherReport } from './weather.ts';
 
 const VISITORS = 24;
@@ -20,6 +21,8 @@ const CALM_WITHIN_MS = 30_000;
 const CALM_PROCESSES = 5;
 /** What the heap grows to in the first ten minutes, most of it garbage that nobody needs to collect yet. */
 const WARM_RSS_MB = 480;
+/** What ends a session that nobody has ended: both take many seconds in which its client says nothing. */
+const IDLE_ENDS: readonly SessionEnd[] = ['expired', 'gave_way'];
 /** Of a second, while nobody is there. */
 const MAX_IDLE_CPU = 0.05;
 const IDLE_MS = 4_000;
@@ -42,7 +45,13 @@ await Promise.all([
   sampleUntil(over, rig),
 ]);
 const left = await untilCalm(rig);
-const problems = [...judgeSamples(rig), ...left, ...(await judgeIdle(rig)), ...(await endInOrder(rig))];
+const problems = [
+  ...judgeSamples(rig),
+  ...left,
+  ...(await judgeUnknownSessions(rig)),
+  ...(await judgeIdle(rig)),
+  ...(await endInOrder(rig)),
+];
 const { answered, failedAsTold, faultCount, faults } = ledger;
 if (faultCount > 0) problems.push(`${faultCount} answers were not as they should be:`, ...faults);
 if (failedAsTold > answered) problems.push('too few calls were answered');
@@ -104,6 +113,17 @@ async function untilCalm({ gateway: target }: SoakRig): Promise<string[]> {
     if (performance.now() > until) return [`still held: ${JSON.stringify({ ...held, ...vitals })}`];
     await delay(250);
   }
+}
+
+/** A client that a busy machine keeps from its session may find it gone; one that is gone for no reason is lost. */
+async function judgeUnknownSessions({ gateway: target }: SoakRig): Promise<string[]> {
+  const counts = await readUnknownSessions(target.adminUrl);
+  const told = [...counts].map(([end, count]) => `${end || 'no word'}: ${count}`).join(', ');
+  if (told !== '') print(`sessions that were unknown: ${told}`);
+  const explained = IDLE_ENDS.reduce((sum, end) => sum + (counts.get(end) ?? 0), 0);
+  const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  if (all === explained && ledger.sessionsUnknown <= explained) return [];
+  return [`of ${ledger.sessionsUnknown} unknown sessions the gateway explains ${explained}: ${told}`];
 }
 
 async function judgeIdle({ gateway: target }: SoakRig): Promise<string[]> {

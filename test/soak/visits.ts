@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ModernClient, openSession, type RawSession } from '../support/raw-session.ts';
 import { askBack, CALLS, resume } from './checked-calls.ts';
-import type { Ledger } from './ledger.ts';
+import { type Ledger, SESSION_UNKNOWN } from './ledger.ts';
 import type { Person } from './people.ts';
 
 /** One server as clients see it. */
@@ -52,7 +52,9 @@ async function legacyVisit(view: SoakView, person: Person, ledger: Ledger): Prom
       return resumes ? resume(session, ledger) : CALLS[oneOf(view.calls)](session, ledger, person);
     });
     // Half of them say goodbye, as clients do.
-    if (Math.random() < 0.5 && (await session.delete()) !== 204) ledger.fault('DELETE was refused');
+    const status = Math.random() < 0.5 ? await session.delete() : 204;
+    if (status === 404) ledger.failed(SESSION_UNKNOWN);
+    else if (status !== 204) ledger.fault(`DELETE was refused with ${status}`);
     listening?.abort();
   } finally {
     await session[Symbol.asyncDispose]();

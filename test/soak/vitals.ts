@@ -33,6 +33,15 @@ export async function readVitals({ pid, adminUrl }: { pid: number; adminUrl: str
   };
 }
 
+/** How often a session was unknown, by what the gateway says had become of it; an empty word where it knows of none. */
+export async function readUnknownSessions(adminUrl: string): Promise<ReadonlyMap<string, number>> {
+  const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+  const counts = metrics.matchAll(
+    /^portico_refusals_total\{code="session-unknown",reason="(.*?)"\} (\S+)$/gm,
+  );
+  return new Map([...counts].map(([, end = '', count]) => [end, Number(count)]));
+}
+
 /** User and system time, proc(5), in ticks of a hundredth. */
 function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

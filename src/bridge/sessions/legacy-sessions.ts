@@ -5,6 +5,7 @@ import { LIST_CHANGES, promisedListChanges } from '../../protocol/list-changes.t
 import type { Replicas } from '../../replicas/replicas.ts';
 import type { Caller } from '../../servers/credentials/caller.ts';
 import type { Server } from '../../servers/server.ts';
+import { sessionKeyOf } from '../../state/session-id.ts';
 import type {
   SessionLoss,
   SessionRecord,
@@ -17,6 +18,7 @@ import { announcedChange } from '../listening/heard-messages.ts';
 import { restoreSubscriptions } from './carry-subscription.ts';
 import { LegacySession, type LegacySessionOptions } from './legacy-session.ts';
 import { follow, isKnownTo, leaveUpstream, tellShared } from './session-at-servers.ts';
+import { type SessionEnd, SessionEnds } from './session-ends.ts';
 
 export interface LegacySessionsOptions extends LegacySessionOptions {
   readonly idleTimeoutMs: number;
@@ -54,6 +56,7 @@ export class LegacySessions {
   #options: LegacySessionsOptions;
   readonly #live = new Map<string, LiveSession>();
   readonly #releasing = new Set<Promise<void>>();
+  readonly #ends = new SessionEnds();
   #keeper: NodeJS.Timeout;
   #closed = false;
 
@@ -208,8 +211,15 @@ export class LegacySessions {
     }
   }
 
-  end(session: LegacySession): Promise<void> {
-    return this.#store.end(session.key);
+  end({ key }: LegacySession, why: SessionEnd): Promise<void> {
+    this.#ends.note(key, why);
+    return this.#store.end(key);
+  }
+
+  /** What has become of the session of that id, if it ended here not long ago. Not for clients. */
+  endOf(id: string): SessionEnd | undefined {
+    const key = sessionKeyOf(id);
+    return key === undefined ? undefined : this.#ends.of(key);
   }
 
   /**
@@ -276,6 +286,7 @@ export class LegacySessions {
     const live = this.#live.get(key);
     if (live === undefined) return;
     this.#live.delete(key);
+    if (loss === 'over') this.#ends.note(key, 'expired');
     live.session.end();
     live.stop();
     if (loss === 'moved') leaveUpstream(live.session);
@@ -296,14 +307,14 @@ export class LegacySessions {
   #letGo(session: LegacySession): void {
     session.leaving = true;
     session.standalone.end();
-    if (!session.calling) void this.end(session);
+    if (!session.calling) void this.end(session, 'server_changed');
   }
 
   #keepBusy(): void {
     for (const { session } of [...this.#live.values()]) {
       session.streams.prune();
       // Some time after its last call, so that a client that lost its connection can still fetch the answer.
-      if (session.leaving && !session.calling) void this.end(session);
+      if (session.leaving && !session.calling) void this.end(session, 'server_changed');
       if (session.busy) this.#store.touch(session.key);
     }
   }
