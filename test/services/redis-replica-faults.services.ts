@@ -71,11 +71,12 @@ describe('F55, F56: a sick Redis behind two replicas', () => {
       const recoveryMs = await matrix.recover(state, rig);
       matrix.keep({ state, kinds, sick, recoveryMs, statusOf: (kind) => statusOf(kind, state) });
       if (state.isEmptied) {
-        if (!state.fromStart) assert.equal(await rig.call('legacy call'), 404, 'it is gone, and says so');
+        if (!state.fromStart)
+          assert.equal(await rig.callAgain('legacy call'), 404, 'it is gone, and says so');
         await rig.openSessions();
       }
       for (const kind of KINDS)
-        assert.equal(await rig.call(kind), 200, `${kind}, afterwards: ${rig.lastWords}`);
+        assert.equal(await rig.callAgain(kind), 200, `${kind}, afterwards: ${rig.lastWords}`);
     });
   }
 
@@ -159,6 +160,13 @@ class Rig implements AsyncDisposable {
       case 'legacy initialize':
         return toEnd(await this.#plain.send({ body: requestText('1', 'initialize', INITIALIZE) }));
     }
+  }
+
+  /** Redis would be in the way of every try; another process on this machine, which makes it late once, is not. */
+  async callAgain(kind: Kind): Promise<number> {
+    let status = await this.call(kind);
+    for (let tries = 1; tries < 3 && status === 503; tries += 1) status = await this.call(kind);
+    return status;
   }
 
   measureAll(order: readonly Kind[]): Promise<Record<Kind, MeasuredCalls>> {
