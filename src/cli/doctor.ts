@@ -9,6 +9,7 @@ import type { Check, Finding, Surroundings } from './checks/check-parts.ts';
 import { issuerChecks } from './checks/issuer-checks.ts';
 import { LastWords } from './checks/last-words.ts';
 import { redisChecks } from './checks/redis-check.ts';
+import { replicaChecks } from './checks/replica-checks.ts';
 import { serverChecks } from './checks/server-checks.ts';
 import { loadWhole } from './load-whole.ts';
 import { readVersion } from './version.ts';
@@ -24,6 +25,7 @@ export interface DoctorOptions {
 const CHECKS: readonly ((surroundings: Surroundings) => readonly Check[])[] = [
   issuerChecks,
   redisChecks,
+  replicaChecks,
   serverChecks,
 ];
 

@@ -36,6 +36,13 @@ export interface ReplicaPartsOptions {
 const ID_BYTES = 12;
 /** Whoever sends garbage does not fill the log. */
 const WARN_EVERY_MS = 600_000;
+/** What to do about those that do not go by themselves. */
+const ADVICE: Readonly<Partial<Record<HandOverFault, string>>> = {
+  signature: 'gateway.replica.secret has to be the same on all replicas',
+  time: 'keep the clocks of all replicas in step (NTP): they differ by more than 30 s',
+  shape: 'run one version of Portico on all replicas',
+  size: 'gateway.bodyLimit has to be the same on all replicas',
+};
 /** For what stands around a message in a frame. */
 const FRAME_BYTES = 64 * 1024;
 
@@ -74,7 +81,11 @@ export function createReplicaParts({
       const now = performance.now();
       if (now < (warned.get(reason) ?? Number.NEGATIVE_INFINITY) + WARN_EVERY_MS) return;
       warned.set(reason, now);
-      logger.warn({ reason }, 'a request to the listener for replicas was not taken');
+      const advice = ADVICE[reason];
+      logger.warn(
+        { reason, ...(advice && { advice }) },
+        'a request to the listener for replicas was not taken',
+      );
     },
     applyConfig(changed) {
       maxFrameBytes = longestFrame(changed);

@@ -3,7 +3,7 @@
 import { type Dispatcher, errors } from 'undici';
 import { GatewayError } from '../errors.ts';
 import type { BufferBudget } from '../state/buffer-budget.ts';
-import { type SealedEnvelope, SIGNATURE_HEADER, sealEnvelope } from './envelope.ts';
+import { CLOCK_TOLERANCE_MS, type SealedEnvelope, SIGNATURE_HEADER, sealEnvelope } from './envelope.ts';
 import { readLines } from './read-lines.ts';
 import { ReplicaConnections } from './replica-connections.ts';
 import type { ReplicaKeys } from './replica-keys.ts';
@@ -127,14 +127,14 @@ export class ReplicaClient {
 
   /** Whoever signs no first line is not the replica that was meant, or has not taken the message over. */
   async #judge(
-    { statusCode, body }: Answer,
+    { statusCode, headers, body }: Answer,
     { nonce }: SealedEnvelope,
     signal: AbortSignal,
   ): Promise<Attempt> {
     if (statusCode !== 200) {
       await body.dump({ limit: MAX_REFUSAL_BYTES }).catch(() => {});
       if (statusCode === NO_ROOM_STATUS) throw new GatewayError('no-capacity', { reason: 'buffers_full' });
-      const cause = new Error(`the replica answered ${statusCode}`);
+      const cause = new Error(refusalText(statusCode, Date.parse(String(headers.date)) - Date.now()));
       return { kind: 'refused', cause, isThere: statusCode === NOT_TAKEN_STATUS };
     }
     const { budget, keys, maxFrameBytes } = this.#options;
@@ -189,6 +189,16 @@ type Attempt =
 /** What does not answer will not answer the next one either. */
 function isSilence(cause: unknown): boolean {
   return cause instanceof errors.HeadersTimeoutError || cause instanceof errors.BodyTimeoutError;
+}
+
+/** It says nothing about why, but every answer tells the time. @param aheadMs how far its clock is ahead of ours */
+function refusalText(status: number, aheadMs: number): string {
+  // Its time is in whole seconds.
+  if (status !== NOT_TAKEN_STATUS || !(Math.abs(aheadMs) >= CLOCK_TOLERANCE_MS - 1_000))
+    return `the replica answered ${status}`;
+  const seconds = Math.round(Math.abs(aheadMs) / 1_000);
+  const where = aheadMs > 0 ? 'ahead of' : 'behind';
+  return `its clock is ${seconds} s ${where} the one here: keep the clocks of all replicas in step (NTP)`;
 }
 
 function lost(cause: unknown): GatewayError {

@@ -37,6 +37,8 @@ const CHANNEL = 'replicas:events';
 const ANNOUNCE_EVERY_MS = 5_000;
 /** While Redis does not answer; the others then take it for gone all the sooner once it does. */
 const ANNOUNCE_WHILE_AWAY_MS = 500;
+/** One that takes nothing is told of this often. */
+const WARN_EVERY_MS = 600_000;
 
 export class ReplicaNetwork implements Replicas {
   readonly id: string;
@@ -48,6 +50,8 @@ export class ReplicaNetwork implements Replicas {
   readonly #since = Date.now();
   /** Those that could not be reached, until they can be. */
   readonly #unreachable = new Set<string>();
+  /** When it was last told of them that they do not take what is theirs. */
+  readonly #refusing = new Map<string, number>();
   #isOpen = false;
   #leaving = false;
   #timer: NodeJS.Timeout | undefined;
@@ -133,8 +137,8 @@ export class ReplicaNetwork implements Replicas {
       return this.#counted(frames, signal);
     } catch (thrown) {
       metrics.onForwarded('out', outcomeOf(thrown, signal));
-      const isGone = thrown instanceof ReplicaUnreachable && !(thrown instanceof ReplicaRefusal);
-      if (isGone) this.#failed(home.id, thrown);
+      if (thrown instanceof ReplicaRefusal) this.#refused(home.id, thrown);
+      else if (thrown instanceof ReplicaUnreachable) this.#failed(home.id, thrown);
       throw thrown;
     }
   }
@@ -236,6 +240,15 @@ export class ReplicaNetwork implements Replicas {
     this.#unreachable.add(id);
     const reason = cause instanceof Error ? cause.message : message;
     this.#options.logger.warn({ replica: id, error: reason }, 'a replica cannot be reached');
+  }
+
+  #refused(id: string, { message }: ReplicaRefusal): void {
+    const now = performance.now();
+    if (now < (this.#refusing.get(id) ?? Number.NEGATIVE_INFINITY) + WARN_EVERY_MS) return;
+    for (const known of this.#refusing.keys())
+      if (this.#known.find(known) === undefined) this.#refusing.delete(known);
+    this.#refusing.set(id, now);
+    this.#options.logger.warn({ replica: id, error: message }, 'a replica does not take a message');
   }
 
   #reached(id: string): void {

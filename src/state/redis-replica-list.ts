@@ -40,11 +40,20 @@ export class RedisReplicaList {
       if (before !== undefined && before !== text) await client.zrem(LIST, before);
       return client.announceReplica(LIST, text, this.#countsForMs, MAX_REPLICAS);
     });
-    const announced: AnnouncedText[] = [];
-    for (let at = 0; at + 1 < flat.length; at += 2) {
-      announced.push({ text: flat[at] ?? '', saidAt: Number(flat[at + 1]) });
-    }
-    return announced;
+    return announcedIn(flat);
+  }
+
+  /**
+   * Only listens. @returns as `announce`
+   *
+   * @throws StoreUnavailable
+   */
+  async read(): Promise<AnnouncedText[]> {
+    const [flat, [seconds]] = await this.#connection.ask((client) =>
+      Promise.all([client.zrevrange(LIST, 0, MAX_REPLICAS - 1, 'WITHSCORES'), client.time()]),
+    );
+    const since = Number(seconds) * 1_000 - this.#countsForMs;
+    return announcedIn(flat).filter(({ saidAt }) => saidAt > since);
   }
 
   /** @throws StoreUnavailable */
@@ -52,4 +61,13 @@ export class RedisReplicaList {
     const text = this.#announced;
     if (text !== undefined) await this.#connection.ask((client) => client.zrem(LIST, text));
   }
+}
+
+/** Texts and times in turn. */
+function announcedIn(flat: readonly string[]): AnnouncedText[] {
+  const announced: AnnouncedText[] = [];
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    announced.push({ text: flat[at] ?? '', saidAt: Number(flat[at + 1]) });
+  }
+  return announced;
 }

@@ -233,6 +233,23 @@ test('F01 a home that cannot take a message is there all the same', async (t) =>
   assert.deepEqual((await framesOf(await client.forward(home, sentExchange(), NEVER)))[0], { accept: 202 });
 });
 
+for (const [aheadMs, told] of [
+  [60_000, /^its clock is (59|60) s ahead of the one here: keep the clocks of all replicas in step/],
+  [-60_000, /^its clock is (60|61) s behind the one here/],
+  [5_000, /^the replica answered 422$/],
+] as const) {
+  test(`F01 a home that takes nothing, whose clock is ${aheadMs / 1_000} s ahead: it is told whether that is why`, async (t) => {
+    const date = () => new Date(Date.now() + aheadMs).toUTCString();
+    const { client, home } = await oddHome(t, [
+      (response) => response.writeHead(422, { date: date() }).end('{}'),
+    ]);
+    await assert.rejects(
+      client.forward(home, sentExchange(), NEVER),
+      (thrown) => thrown instanceof ReplicaRefusal && told.test(thrown.message),
+    );
+  });
+}
+
 test('F01 where nobody listens nothing was done', async (t) => {
   const { client } = await oddHome(t, [well]);
   const home = { id: HOME, url: `http://127.0.0.1:${await freePort()}` };

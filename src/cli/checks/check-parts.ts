@@ -14,7 +14,7 @@ export interface Surroundings {
 }
 
 export interface Check {
-  readonly kind: 'issuer' | 'redis' | 'server';
+  readonly kind: 'issuer' | 'redis' | 'replica' | 'server';
   /** What is reached: a name or a URL without credentials. */
   readonly subject: string;
   /** Bounded by itself; never rejects. */
