@@ -13,7 +13,7 @@ export class TokenWanted extends Error {
 }
 
 /** There is no document to be had; the message says why in words for the operator. */
-export class NoAnswer extends Error {}
+class NoAnswer extends Error {}
 
 export function hasToken() {
   return sessionStorage.getItem(KEY) !== null;

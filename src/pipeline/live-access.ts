@@ -16,7 +16,7 @@ import { enterView, type View, type Visitor } from './view.ts';
 type Current = GatewayContext['current'];
 
 /** The view as the config of the moment has it; undefined while it is none for this caller. */
-export function liveView(current: Current, { view: name, principal }: Visitor): () => View | undefined {
+function liveView(current: Current, { view: name, principal }: Visitor): () => View | undefined {
   let asked: GatewayContext | undefined;
   let view: View | undefined;
   return () => {

@@ -6,15 +6,6 @@ import { openText, signText } from './signed-text.ts';
 
 const VERSION = 1;
 
-export const EVENT_KINDS = [
-  'session-ended',
-  'session-moved',
-  'list-changed',
-  'keys-changed',
-  'replica-joined',
-  'replica-left',
-] as const satisfies readonly ReplicaEvent['kind'][];
-
 export function sealEvent(
   event: ReplicaEvent,
   { from, key, now }: { from: string; key: Buffer; now: number },

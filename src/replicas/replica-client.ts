@@ -34,7 +34,7 @@ export interface ReplicaTiming {
 }
 
 /** Of three heartbeats in a row two may be lost (DEFAULT_HTTP_TIMING). */
-export const DEFAULT_REPLICA_TIMING: ReplicaTiming = { connectTimeoutMs: 1_000, silenceMs: 45_000 };
+const DEFAULT_REPLICA_TIMING: ReplicaTiming = { connectTimeoutMs: 1_000, silenceMs: 45_000 };
 
 export const EXCHANGE_PATH = '/exchange';
 /** The replica is there, and has no room for the message. */
