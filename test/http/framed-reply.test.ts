@@ -56,6 +56,10 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
   },
   'a hold that a failure ends': (reply) => {
     reply.holdFor(60_000, 'e-0');
+    reply.fail(new GatewayError('deadline-passed'), '7', 'legacy');
+  },
+  'a hold that a failure of its own status ends': (reply) => {
+    reply.holdFor(60_000, 'e-0');
     reply.fail(FAILURE, '7', 'legacy');
   },
   'a failure': (reply) => reply.fail(FAILURE, '7', 'modern'),

@@ -137,6 +137,22 @@ describe('what Redis holds of sessions', () => {
     await one.store.create(recordOf('a'));
   });
 
+  test('F04: age ends a session that is used all the time', async () => {
+    let now = 1_000_000;
+    await using one = await startReplica({
+      prefix: newPrefix(),
+      limits: { idleTimeoutMs: 500, maxAgeMs: 60_000 },
+      now: () => now,
+    });
+    const { key } = await one.store.create(recordOf('a'));
+    now += 60_001;
+    await eventually('it has ended', () => {
+      one.store.touch(key);
+      return one.lost.length > 0;
+    });
+    assert.deepEqual(one.lost, [`${key} over`]);
+  });
+
   test('word of a use that comes late does not count from when it came', async () => {
     const prefix = newPrefix();
     await using one = await startReplica({ prefix, limits: { idleTimeoutMs: 5_000 } });
@@ -268,7 +284,7 @@ describe('F55: Redis is away', () => {
       connection: shared.connection,
       replica: 'one',
       macKey: MAC_KEY,
-      limits: limitsOf({ idleTimeoutMs: 1_000 }),
+      limits: limitsOf(),
       onForged: () => {},
     });
     const lost: string[] = [];
@@ -288,7 +304,10 @@ describe('F55: Redis is away', () => {
     await store.end(ended.key);
     assert.ok(performance.now() - begunAt < 100);
     assert.deepEqual(lost, [`${ended.key} over`]);
+    store.touch(kept.key);
     const using_ = setInterval(() => store.touch(kept.key), 50);
+    // The record of what has ended would be there for a minute: it does not just run out.
+    store.applyLimits(limitsOf({ idleTimeoutMs: 1_000 }));
     await away.resume();
     await eventually(
       'it has heard of the end',
