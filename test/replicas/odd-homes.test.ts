@@ -67,6 +67,8 @@ async function oddHome(t: TestContext, answers: readonly Answer[], silenceMs = 5
     requests.push(request);
     answer?.(response, new SignedLines(keys.answer, nonce));
   });
+  // Whoever lets go is the client.
+  server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const budget = new BufferBudget(1024 * 1024);

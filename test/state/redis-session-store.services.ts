@@ -123,8 +123,20 @@ describe('what Redis holds of sessions', () => {
     await one.store.save(key, { ...NEW_STATE, initialized: true });
     const livesMs = async () => (await redis.command('PTTL', `${prefix}s:${key}`)) as number;
     assert.ok((await livesMs()) > 0, 'written');
+    await redis.command('PEXPIRE', `${prefix}s:${key}`, 5_000);
+    one.store.touch(key);
     await one.store.leave(key);
-    assert.ok((await livesMs()) > 0, 'left');
+    assert.ok((await livesMs()) > 5_000, 'its last use counts');
+  });
+
+  test('what is too large to be kept of a session is left out, and the rest is kept', async () => {
+    const prefix = newPrefix();
+    await using one = await startReplica({ prefix });
+    const { id, key } = await one.store.create(recordOf('a'));
+    const subscriptions = { docs: ['x'.repeat(100_000)] };
+    await one.store.save(key, { ...NEW_STATE, logLevel: 'debug', subscriptions });
+    const state = (await one.store.find(id))?.state;
+    assert.deepEqual([state?.logLevel, state?.subscriptions], ['debug', {}]);
   });
 
   test('a session whose record is gone makes room for another at once', async () => {
@@ -304,11 +316,18 @@ describe('F55: Redis is away', () => {
     await store.end(ended.key);
     assert.ok(performance.now() - begunAt < 100);
     assert.deepEqual(lost, [`${ended.key} over`]);
+    await away.resume();
+    await eventually('it answers', () =>
+      store.find(kept.id).then(
+        () => true,
+        () => false,
+      ),
+    );
+    assert.equal(await store.find(ended.id), undefined, 'though its record is there');
     store.touch(kept.key);
     const using_ = setInterval(() => store.touch(kept.key), 50);
-    // The record of what has ended would be there for a minute: it does not just run out.
+    // From here on it tells soon; the record would be there for a minute, and does not just run out.
     store.applyLimits(limitsOf({ idleTimeoutMs: 1_000 }));
-    await away.resume();
     await eventually(
       'it has heard of the end',
       async () => (await away.command('EXISTS', `away:s:${ended.key}`)) === 0,
