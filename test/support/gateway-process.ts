@@ -48,7 +48,7 @@ export interface GatewayProcess extends AsyncDisposable {
 }
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 60_000;
 /** The default grace of a drain, and the ladder by which a child is stopped. */
 const STOP_TIMEOUT_MS = 30_000;
 const PUBLIC_ADDRESS = /https?:\/\/[^\s"]+\/mcp(?=["\s]|$)/m;
