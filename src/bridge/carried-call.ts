@@ -19,6 +19,7 @@ import { legacyServer } from './crossings/legacy-server.ts';
 import { sameEraLegacy, sameEraModern } from './crossings/same-era.ts';
 import type { LinkHubs } from './listening/link-hub.ts';
 import type { LaneHold, LogLanes } from './listening/log-lane.ts';
+import type { StandingListen } from './listening/standing-listen.ts';
 import type { ParkedCalls } from './parking/parked-calls.ts';
 import { SealedFields } from './seals/sealed-fields.ts';
 import type { SealedState } from './seals/sealed-state.ts';
@@ -67,6 +68,8 @@ export interface CallToCarry {
   refreshParamHeaders?(): Promise<ParamHeaderValues | undefined>;
   /** The call as its legacy session knows it. */
   readonly sessionCall: SessionCall | undefined;
+  /** Takes a listen over once it stands, where nothing of the call is needed any more; the call has then been carried. */
+  onStanding?(standing: StandingListen): void;
 }
 
 export class CarriedCall {

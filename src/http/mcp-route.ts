@@ -1,5 +1,5 @@
 // `/mcp`, `/mcp/{server}` and `/mcp/~{toolset}`: a request that has passed the gate becomes an exchange, and goes down the line.
-import { METHODS, type ServerResponse } from 'node:http';
+import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../access/caller-of.ts';
 import type { Principal } from '../access/principal.ts';
@@ -132,16 +132,18 @@ class HttpExchange implements Exchange {
   readonly id: string;
   readonly view: string | undefined;
   readonly httpMethod: Exchange['httpMethod'];
-  readonly headers: Exchange['headers'];
-  readonly body: Buffer;
+  headers: Exchange['headers'];
+  body: Buffer;
+  standing: Promise<void> | undefined;
   readonly principal: Exchange['principal'];
   readonly caller: Exchange['caller'];
   readonly arrival: Exchange['arrival'];
   readonly reply: HttpReply;
   readonly clientGone: AbortSignal;
   readonly record: ExchangeRecord;
-  /** No private name: an array's exchanges are made from this one, as its heirs. */
+  /** No private names: an array's exchanges are made from this one, as its heirs. */
   private readonly signOut: SignOut;
+  private readonly raw: IncomingMessage;
 
   constructor({ request, response, body, reply, clientGone }: ExchangeParts) {
     const { edge, headers, method, raw } = request;
@@ -151,6 +153,7 @@ class HttpExchange implements Exchange {
     this.httpMethod = method as Exchange['httpMethod'];
     this.headers = headers;
     this.body = body;
+    this.standing = undefined;
     this.principal = principal;
     this.caller = callerOf(principal, () => (edge.isOver ? undefined : authorizationsOf(raw)));
     this.arrival = arrival;
@@ -158,6 +161,16 @@ class HttpExchange implements Exchange {
     this.clientGone = clientGone;
     this.record = record;
     this.signOut = new SignOut(principal, signIn, response);
+    this.raw = raw;
+  }
+
+  /** Some 3 kB of an open stream. How its caller signed in may be asked for yet. */
+  settleIn(): void {
+    const { raw } = this;
+    raw.rawHeaders = (authorizationsOf(raw) ?? []).flatMap((value) => ['authorization', value]);
+    raw.headers = {};
+    this.headers = raw.headers;
+    this.body = NO_BODY;
   }
 
   get signedOut(): AbortSignal {

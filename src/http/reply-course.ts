@@ -38,7 +38,7 @@ export class ReplyCourse {
   openStream(primingEventId = this.#primingEventId): void {
     if (this.#state !== 'open' || !this.#accepts.events) return;
     this.#state = 'streaming';
-    clearTimeout(this.#holdTimer);
+    this.#stopHold();
     this.#beginStream(primingEventId);
   }
 
@@ -50,6 +50,11 @@ export class ReplyCourse {
 
   end(): void {
     this.#state = 'ended';
+    this.#stopHold();
+  }
+
+  #stopHold(): void {
     clearTimeout(this.#holdTimer);
+    this.#holdTimer = undefined;
   }
 }

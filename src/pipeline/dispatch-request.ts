@@ -5,6 +5,7 @@ import type { CallingClient } from '../bridge/calling-client.ts';
 import { carryCall } from '../bridge/carry-call.ts';
 import { chooseLink, linkInPlace } from '../bridge/choose-link.ts';
 import { capabilitiesForModern } from '../bridge/client-features.ts';
+import type { StandingListen } from '../bridge/listening/standing-listen.ts';
 import type { SessionCall } from '../bridge/sessions/session-calls.ts';
 import { tellLogLevel } from '../bridge/sessions/session-log-level.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
@@ -34,6 +35,8 @@ export interface Dispatch {
   readonly output: CallOutput;
   readonly signal: AbortSignal;
   readonly sessionCall: SessionCall | undefined;
+  /** Takes over a listen that has no answer yet, where it waits for nothing but word from its server. */
+  onStanding?(standing: StandingListen): void;
 }
 
 /**

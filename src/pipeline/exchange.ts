@@ -30,6 +30,10 @@ export interface Exchange {
    */
   readonly signedOut: AbortSignal;
   readonly record: ExchangeRecord;
+  /** What goes on once all has been done for the request but to end it: a subscription, from its acknowledgement on. */
+  standing?: Promise<void> | undefined;
+  /** The exchange waits for word from others from here on: what its beginning alone needed is let go of. */
+  settleIn?(): void;
   /** Undefined where the client itself has reached this replica. What was forwarded is never forwarded again. */
   readonly forwarded?: ForwardedFrom | undefined;
 }

@@ -25,7 +25,11 @@ export async function handleExchange(gateway: GatewayContext, exchange: Exchange
     exchange.record.era = era;
     if ('idText' in message) idText = message.idText;
     if (message.kind === 'refused') throw refusal(message);
-    if (message.kind === 'request') return await handleRequest(gateway, exchange, message);
+    if (message.kind === 'request') {
+      await handleRequest(gateway, exchange, message);
+      if (exchange.standing !== undefined) await exchange.standing;
+      return;
+    }
     if (message.era === 'legacy')
       return await handleLegacyMessage(gateway, exchange, message as LegacyMessage);
     exchange.record.outcome = 'ok';

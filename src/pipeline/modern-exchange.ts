@@ -4,6 +4,7 @@ import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
 import { discoverResult } from '../bridge/introduction.ts';
 import { heardOutput } from '../bridge/listening/heard-messages.ts';
+import type { StandingListen } from '../bridge/listening/standing-listen.ts';
 import { peerForClient } from '../bridge/peer-for-client.ts';
 import { publicOutput } from '../bridge/public-output.ts';
 import { GatewayError } from '../errors.ts';
@@ -143,7 +144,7 @@ async function listen(
   exchange: Exchange,
   { home, ...call }: { request: ModernRequest; home: RequestHome | undefined } & Omit<Dispatch, 'signal'>,
 ): Promise<void> {
-  const { clientGone, signedOut, record } = exchange;
+  const { clientGone, signedOut } = exchange;
   if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });
   const { maxPerPrincipal } = gateway.config.streams;
   // Counted where its client is.
@@ -151,23 +152,76 @@ async function listen(
     ? undefined
     : gateway.streams.enter(principalKey(exchange.principal), maxPerPrincipal);
   const open = gateway.listens.open(exchange.view, call.request.idText, call.output);
-  const ending = AbortSignal.any([gateway.ending, signedOut, open.over]);
-  const signal = AbortSignal.any([clientGone, ending]);
-  try {
-    const { reply } = exchange;
-    const forward = { home, signal, reply: repeatedOn(open.output, () => reply.openStream()) };
-    if (await forwardHome(gateway, exchange, forward)) return;
-    await dispatchRequest(gateway, exchange, { ...call, output: open.output, signal });
-  } catch (thrown) {
-    if (clientGone.aborted || !(ending.aborted || endedByServer(thrown))) throw thrown;
-    const { idText } = call.request;
-    const _meta = { [META.subscriptionId]: readJson(idText) as JsonValue };
-    call.output.respond(idText, { result: { resultType: 'complete', _meta } }, 200);
-    record.outcome = 'ok';
-  } finally {
+  const endings = [gateway.ending, signedOut, open.over];
+  const signal = AbortSignal.any([clientGone, ...endings]);
+  const { output } = call;
+  const { idText } = call.request;
+  const close = () => {
     open.close();
     leave?.();
+  };
+  const subscription: Subscription = { idText, output, endings, signal, close };
+  const { reply, record } = exchange;
+  let standing: StandingListen | undefined;
+  try {
+    const forward = { home, signal, reply: repeatedOn(open.output, () => reply.openStream()) };
+    if (await forwardHome(gateway, exchange, forward)) return;
+    const onStanding = (begun: StandingListen) => {
+      standing = begun;
+    };
+    await dispatchRequest(gateway, exchange, { ...call, output: open.output, signal, onStanding });
+  } catch (thrown) {
+    conclude(exchange, subscription, thrown);
+  } finally {
+    if (standing === undefined) close();
   }
+  if (standing === undefined) return;
+  record.outcome = undefined;
+  record.upstreamMs = undefined;
+  exchange.standing = stand(exchange, subscription, standing);
+}
+
+interface Subscription {
+  readonly idText: string;
+  readonly output: CallOutput;
+  /** Of our side. */
+  readonly endings: readonly AbortSignal[];
+  /** Aborts with any of them, or when the client has left. */
+  readonly signal: AbortSignal;
+  close(): void;
+}
+
+/** All that led to the subscription is let go of: there may be thousands, each for days. */
+async function stand(
+  exchange: Exchange,
+  subscription: Subscription,
+  standing: StandingListen,
+): Promise<void> {
+  const { record } = exchange;
+  const startedAt = performance.now();
+  exchange.settleIn?.();
+  try {
+    await standing.untilOver(subscription.signal);
+    record.outcome = 'ok';
+  } catch (thrown) {
+    conclude(exchange, subscription, thrown);
+  } finally {
+    record.upstreamMs = performance.now() - startedAt;
+    subscription.close();
+  }
+}
+
+/** @throws what was thrown, where that is not an end of our side */
+function conclude(
+  { clientGone, record }: Exchange,
+  { idText, output, endings }: Subscription,
+  thrown: unknown,
+): void {
+  const isEnding = endings.some(({ aborted }) => aborted);
+  if (clientGone.aborted || !(isEnding || endedByServer(thrown))) throw thrown;
+  const _meta = { [META.subscriptionId]: readJson(idText) as JsonValue };
+  output.respond(idText, { result: { resultType: 'complete', _meta } }, 200);
+  record.outcome = 'ok';
 }
 
 function endedByServer(thrown: unknown): boolean {

@@ -68,6 +68,7 @@ async function handleGet(gateway: GatewayContext, exchange: Exchange, id: string
   if (session !== undefined) openStream(gateway, exchange, { session, access });
   record.outcome = 'ok';
   signedOut.addEventListener('abort', () => reply.end(), { once: true });
+  exchange.settleIn?.();
 }
 
 /** The sign-in ends the stream: the client opens it again with a fresh token, and misses nothing. */

@@ -27,3 +27,12 @@ export async function unlessAborted<T>(shared: Promise<T>, signal: AbortSignal):
     signal.removeEventListener('abort', onAbort);
   }
 }
+
+/** @throws the signal's reason, once it aborts */
+export function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+}

@@ -6,13 +6,15 @@ import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../p
 import { type ListChange, promisedListChanges } from '../../protocol/list-changes.ts';
 import type { ServerLink } from '../../servers/server-link.ts';
 import type { ServerMessage } from '../../servers/transport.ts';
-import { unlessAborted } from '../../servers/within-time.ts';
+import { unlessAborted, untilAborted } from '../../servers/within-time.ts';
 import type { CarriedCall } from '../carried-call.ts';
 import { linkOwner, principalLinkKey } from '../choose-link.ts';
 import { crossedCapabilities } from '../client-features.ts';
+import type { StandingListen } from './standing-listen.ts';
 
 const MAX_URIS = 256;
 
+/** Resolves once it stands where the call takes it over then, else once it is over. */
 export async function carryLegacyListen(carried: CarriedCall): Promise<'ok' | 'error'> {
   const { call, bridge } = carried;
   const { request, output, link, server, signal } = call;
@@ -43,6 +45,10 @@ export async function carryLegacyListen(carried: CarriedCall): Promise<'ok' | 'e
   const declared = crossedCapabilities(call.client.capabilities, server.config.client);
   const owner = linkOwner(server, principalLinkKey(call.client, declared));
   const stops = [bridge.hubs.listen(owner, receive), server.onSharedMessage(receive, call.client.principal)];
+  const close = () => {
+    for (const stop of stops) stop();
+    for (const uri of uris) hub.subscriptions.remove(uri);
+  };
   try {
     for (const uri of wantedUris(filter, link.peer.capabilities)) {
       if (await hub.subscriptions.add(uri, signal)) uris.add(uri);
@@ -55,15 +61,23 @@ export async function carryLegacyListen(carried: CarriedCall): Promise<'ok' | 'e
       params: { _meta, notifications: agreed },
     });
     acknowledged = true;
-    for (const message of held) deliver(message);
-    await untilOver(uris.size === 0 ? undefined : hub.link, signal);
-    // The link is gone, and what was subscribed with it: the client is told to listen again.
-    output.respond(request.idText, { result: { resultType: 'complete', _meta } }, 200);
-    return 'ok';
-  } finally {
-    for (const stop of stops) stop();
-    for (const uri of uris) hub.subscriptions.remove(uri);
+    for (const message of held.splice(0)) deliver(message);
+  } catch (thrown) {
+    close();
+    throw thrown;
   }
+  const { idText } = request;
+  const complete = () => output.respond(idText, { result: { resultType: 'complete', _meta } }, 200);
+  const standing: StandingListen = {
+    // What is subscribed is gone with its link; without that, no link matters.
+    untilOver: (until) =>
+      untilOver(uris.size === 0 ? undefined : hub.link, until)
+        .then(complete)
+        .finally(close),
+  };
+  if (call.onStanding === undefined) await standing.untilOver(signal);
+  else call.onStanding(standing);
+  return 'ok';
 }
 
 function honouredListChanges(filter: JsonObject, capabilities: JsonObject): ListChange[] {
@@ -81,5 +95,5 @@ function wantedUris(filter: JsonObject, { resources }: JsonObject): string[] {
 
 /** Resolves when the link closes, if it is one that counts; rejects with the signal's reason. */
 function untilOver(link: ServerLink | undefined, signal: AbortSignal): Promise<void> {
-  return unlessAborted(link?.closed ?? Promise.withResolvers<void>().promise, signal);
+  return link === undefined ? untilAborted(signal) : unlessAborted(link.closed, signal);
 }
