@@ -112,12 +112,19 @@ test('an answer that has no end is none', async () => {
   await assert.rejects(forward(), failure('server-unavailable', 'replica_lost'));
 });
 
-for (const [what, first, ended] of [
-  ['F44: a stream that its client can come back for ends in good order with its edge', OPEN, true],
-  ['F44: one that it cannot come back for fails', { open: {} }, false],
+const STAYS: ReplyFrame = { accept: 202 };
+const DRAINS: ReplyFrame = { fail: { code: 'draining', details: {}, era: 'legacy' } };
+
+for (const [what, first, home, ended] of [
+  ['F44: a stream that its client can come back for ends in good order with its edge', OPEN, STAYS, true],
+  ['F44: one whose home drains as well fails', OPEN, DRAINS, false],
+  ['F44: one that it cannot come back for fails', { open: {} }, STAYS, false],
 ] as const) {
   test(what, async () => {
-    const { forward, said, exchange, ending } = edge(slowly(untilCut, first));
+    const call = slowly(untilCut, first);
+    const { forward, said, exchange, ending } = edge((message, signal) =>
+      message.kind === 'left' ? answers(home) : call(message, signal),
+    );
     const over = forward();
     await eventually('it is under way', () => said.length > 0);
     ending.abort(new Error('the end'));
