@@ -1,11 +1,13 @@
-// `npm run bench:streams`: what idle event streams weigh and cost. Clients of 2026-07-28 each keep a subscription open;
-// memory is read from the process's own metrics and from /proc, once garbage has had time to go. Argument: how many.
+// `npm run bench:streams`: what idle event streams weigh and cost. Clients of 2026-07-28 each keep a subscription open, or
+// with `legacy` those of 2025-11-25 a session and its GET stream; memory is read from the process's own metrics and from
+// /proc, once garbage has had time to go. Arguments: how many, and `legacy`.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { cpuUsOf, rssMbOf } from './machine.ts';
 import { Stage } from './stage.ts';
 
 const STREAMS = Number(process.argv[2] ?? 5_000);
+const IS_LEGACY = process.argv[3] === 'legacy';
 const WATCHED_MS = 45_000;
 const AT_A_TIME = 100;
 
@@ -38,36 +40,71 @@ pause ${(after.longestPauseMs).toFixed(1)} ms, the longest of the event loop sin
 `);
 for (const socket of sockets) socket.destroy();
 
-/** Opens a subscription and resolves once it is acknowledged. */
+/** Opens a stream and resolves once it has begun. */
 async function open(index: number): Promise<Socket> {
-  const token = target.tokens[index % target.tokens.length];
+  const authorization = `Authorization: Bearer ${target.tokens[index % target.tokens.length]}`;
+  return IS_LEGACY ? openLegacy(authorization) : openModern(authorization, index + 1);
+}
+
+async function openModern(authorization: string, id: number): Promise<Socket> {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': {},
   };
   const params = { notifications: { toolsListChanged: true }, _meta };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: index + 1, method: 'subscriptions/listen', params });
+  const headers = [authorization, 'MCP-Protocol-Version: 2026-07-28', 'Mcp-Method: subscriptions/listen'];
+  const { socket } = await post(headers, { id, method: 'subscriptions/listen', params }, /acknowledged/);
+  return socket;
+}
+
+async function openLegacy(authorization: string): Promise<Socket> {
+  const params = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'bench', version: '1' },
+  };
+  const { socket, text } = await post([authorization], { id: 1, method: 'initialize', params }, /serverInfo/);
+  socket.destroy();
+  const session = /mcp-session-id: (\S+)/i.exec(text)?.[1] ?? '';
+  const head = [
+    'GET /mcp HTTP/1.1',
+    authorization,
+    'Accept: text/event-stream',
+    'MCP-Protocol-Version: 2025-11-25',
+    `Mcp-Session-Id: ${session}`,
+  ];
+  return (await exchange(head, '', /\r\n\r\n[\s\S]/)).socket;
+}
+
+function post(headers: readonly string[], message: object, until: RegExp) {
+  const body = JSON.stringify({ jsonrpc: '2.0', ...message });
   const head = [
     'POST /mcp HTTP/1.1',
-    `Host: 127.0.0.1:${target.port}`,
+    ...headers,
     'Content-Type: application/json',
     'Accept: application/json, text/event-stream',
-    'MCP-Protocol-Version: 2026-07-28',
-    'Mcp-Method: subscriptions/listen',
-    `Authorization: Bearer ${token}`,
     `Content-Length: ${body.length}`,
-  ].join('\r\n');
+  ];
+  return exchange(head, body, until);
+}
+
+/** Resolves once what has come matches `until`. */
+function exchange(
+  head: readonly string[],
+  body: string,
+  until: RegExp,
+): Promise<{ socket: Socket; text: string }> {
   const socket = connect(target.port, '127.0.0.1');
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const { promise, resolve, reject } = Promise.withResolvers<{ socket: Socket; text: string }>();
   let text = '';
   socket.on('error', reject);
   socket.on('data', (chunk) => {
-    if (text.length > 2_000) return;
+    if (text.length > 4_000) return;
     text += chunk.toString('latin1');
     if (!text.startsWith('HTTP/1.1 200')) reject(new Error(text));
-    else if (text.includes('acknowledged')) resolve(socket);
+    else if (until.test(text)) resolve({ socket, text });
   });
-  socket.write(`${head}\r\n\r\n${body}`);
+  socket.write(`${[...head, `Host: 127.0.0.1:${target.port}`].join('\r\n')}\r\n\r\n${body}`);
   return promise;
 }
 
