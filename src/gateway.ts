@@ -14,9 +14,11 @@ import { replicaListener } from './lifecycle/replica-listener.ts';
 import { watchState } from './lifecycle/watch-state.ts';
 import type { BufferBudget } from './state/buffer-budget.ts';
 import { exchangeLine, logExchange } from './telemetry/exchange-log.ts';
+import type { ExchangeRecord } from './telemetry/exchange-record.ts';
 import type { Logger } from './telemetry/logger.ts';
 import { RefusalSampler } from './telemetry/refusal-sampler.ts';
 import { endTrace } from './telemetry/tracing.ts';
+import { TurnBatch } from './telemetry/turn-batch.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -65,6 +67,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { logger, metrics, store, sessions, bridge, ending, hurrying, audit, tracing, replica } = lasting;
   const editions = new Editions(config, lasting);
   const refusals = new RefusalSampler();
+  const settled = new TurnBatch<ExchangeRecord>(noteExchange);
   let listening = false;
   let closing: Promise<void> | undefined;
 
@@ -76,15 +79,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     isDraining: () => closing !== undefined,
     onRefused: (code) => metrics.countRefusal(code),
     onSettled(record) {
-      metrics.observeExchange(record);
-      lasting.traffic.note(record);
       endTrace(tracing, record, 'whole');
-      audit?.auditor.noteDenial(record);
-      const suppressed = refusals.admit(record);
-      if (suppressed === undefined) return;
-      const line = exchangeLine(record, suppressed);
-      lasting.recent.note(line);
-      logExchange(logger, line);
+      settled.add(record);
     },
   });
   watchState(lasting, editions, publicServer);
@@ -101,6 +97,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const documents = { '/status': status, ...consoleDocuments(lasting, editions) };
   const adminServer = await adminServerFor(config, { logger, metrics, documents, isReady });
+
+  function noteExchange(record: ExchangeRecord): void {
+    metrics.observeExchange(record);
+    lasting.traffic.note(record);
+    audit?.auditor.noteDenial(record);
+    const suppressed = refusals.admit(record);
+    if (suppressed === undefined) return;
+    const line = exchangeLine(record, suppressed);
+    lasting.recent.note(line);
+    logExchange(logger, line);
+  }
 
   function status(): unknown {
     const { servers, shapes } = editions.current.context;
@@ -158,6 +165,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await untilAnswered(LAST_WORDS_MS, new AbortController().signal);
     await sessions.close();
     await publicServer.close();
+    settled.flush();
     lasting.news?.close();
     await replica?.network.close();
     await replicaServer?.close();

@@ -100,7 +100,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     'portico_limit_fallbacks_total',
     'Requests whose limits were counted in this process because Redis did not answer',
   );
-  const decisions = metrics.counter(
+  const decisions = metrics.plainCounter(
     'portico_limit_decisions_total',
     'Times that a limit was taken from, or refused a request',
     ['limit', 'decision'],
@@ -184,7 +184,7 @@ export function createLastingParts(options: LastingOptions): LastingParts {
     ending: new AbortController(),
     hurrying: new AbortController(),
     onLimitFallback: () => fallbacks.inc(),
-    onLimitDecision: (limit, decision) => decisions.inc({ limit, decision }),
+    onLimitDecision: (limit, decision) => decisions.labels(limit, decision).inc(),
     onKeyFetch: (issuer, outcome) => keyFetches.inc({ issuer, outcome }),
     onCredentialFailure: (labels) => credentialFailures.inc({ ...labels }),
     applyConfig(next) {

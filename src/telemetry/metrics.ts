@@ -4,6 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { FAILURES, type FailureCode } from '../errors.ts';
 import { SUPPORTED_VERSIONS } from '../protocol/era.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
+import { type CounterChild, type HistogramChild, PlainCounter, PlainHistogram } from './plain-metrics.ts';
 import { isTimed } from './timed-methods.ts';
 
 export interface MetricsOptions {
@@ -35,6 +36,8 @@ export interface Metrics {
   watch(gauge: GaugeOptions): void;
   /** A counter of this registry; bind its labels once with `labels()`. */
   counter(name: string, help: string, labelNames?: readonly string[]): Counter<string>;
+  /** The same for what is counted with each call. */
+  plainCounter(name: string, help: string, labelNames: readonly string[]): PlainCounter;
   /** A histogram of seconds, with the bounds of all others. */
   histogram(name: string, help: string, labelNames?: readonly string[]): Histogram<string>;
   /** The text of a scrape. */
@@ -47,70 +50,88 @@ const VERSIONS: ReadonlySet<string> = new Set(SUPPORTED_VERSIONS);
 const MAX_TOOLS_PER_SERVER = 500;
 const MAX_REASONS = 200;
 
+interface ExchangeKind {
+  readonly exchanges: CounterChild;
+  readonly duration: HistogramChild | undefined;
+  readonly upstream: HistogramChild | undefined;
+  readonly toolCalls: CounterChild | undefined;
+}
+
 export function createMetrics({ processMetrics = true }: MetricsOptions = {}): Metrics {
   const registry = new Registry();
   if (processMetrics) collectDefaultMetrics({ register: registry });
   const registers = [registry];
 
-  const exchanges = new Counter({
+  const exchanges = new PlainCounter({
     name: 'portico_exchanges_total',
     help: 'Client requests by method, era and outcome (ok, error, cancelled, or a failure code)',
     labelNames: ['method', 'era', 'outcome'],
-    registers,
+    registry,
   });
-  const durations = new Histogram({
+  const durations = new PlainHistogram({
     name: 'mcp_server_operation_duration_seconds',
     help: 'From the headers of a client request to the last byte of its answer',
     labelNames: ['mcp_method_name', 'mcp_protocol_version', 'error_type'],
-    buckets: DURATION_BUCKETS,
-    registers,
+    bounds: DURATION_BUCKETS,
+    registry,
   });
-  const upstreamDurations = new Histogram({
+  const upstreamDurations = new PlainHistogram({
     name: 'mcp_client_operation_duration_seconds',
     help: 'The part of it that a server took',
     labelNames: ['mcp_method_name', 'server', 'error_type'],
-    buckets: DURATION_BUCKETS,
-    registers,
+    bounds: DURATION_BUCKETS,
+    registry,
   });
-  const toolCalls = new Counter({
+  const toolCalls = new PlainCounter({
     name: 'portico_tool_calls_total',
     help: 'Tool calls by server, tool and outcome',
     labelNames: ['server', 'tool', 'outcome'],
-    registers,
+    registry,
   });
-  const refusals = new Counter({
+  const refusals = new PlainCounter({
     name: 'portico_refusals_total',
     help: 'Requests that Portico itself refused, by failure code and finer reason',
     labelNames: ['code', 'reason'],
-    registers,
+    registry,
   });
-
-  const boundExchanges = bound((method, era, outcome) => exchanges.labels(method, era, outcome));
-  const boundDurations = bound((method, version, errorType) => durations.labels(method, version, errorType));
-  const boundUpstream = bound((method, server, errorType) =>
-    upstreamDurations.labels(method, server, errorType),
-  );
-  const boundToolCalls = bound((server, tool, outcome) => toolCalls.labels(server, tool, outcome));
-  const boundRefusals = bound((code, reason) => refusals.labels(code, reason));
+  /** What an exchange of this kind counts in, bound once: their labels are as many as kinds of exchanges. */
+  const kinds = new Map<string, ExchangeKind>();
   const toolNames = new Map<string, Set<string>>();
   const reasons = new Set<string>();
 
   function observeExchange(record: ExchangeRecord): void {
-    const { method, server, outcome = 'cancelled', durationMs, upstreamMs } = record;
-    boundExchanges(method ?? 'none', record.era ?? 'unknown', outcome).inc();
+    const { outcome = 'cancelled', durationMs, upstreamMs } = record;
     if (isFailure(outcome)) countRefusal(outcome, record.reason);
-    if (method === undefined) return;
+    const kind = kindOf(record, outcome);
+    kind.exchanges.inc();
+    if (durationMs !== undefined) kind.duration?.observe(durationMs / 1000);
+    if (upstreamMs !== undefined) kind.upstream?.observe(upstreamMs / 1000);
+    kind.toolCalls?.inc();
+  }
+
+  function kindOf(record: ExchangeRecord, outcome: string): ExchangeKind {
+    const { method = 'none', era = 'unknown', server = '' } = record;
+    const version = versionLabel(record);
+    const tool = record.method === 'tools/call' && server !== '' ? toolLabel(server, record) : '';
     const errorType = errorTypeOf(record, outcome);
-    if (durationMs !== undefined && isTimed(method)) {
-      boundDurations(method, versionLabel(record), errorType).observe(durationMs / 1000);
+    const key = `${method}\n${era}\n${version}\n${server}\n${tool}\n${outcome}\n${errorType}`;
+    let kind = kinds.get(key);
+    if (kind === undefined) {
+      const isNamed = record.method !== undefined;
+      const hasServer = isNamed && server !== '';
+      kind = {
+        exchanges: exchanges.labels(method, era, outcome),
+        duration: isNamed && isTimed(method) ? durations.labels(method, version, errorType) : undefined,
+        upstream: hasServer ? upstreamDurations.labels(method, server, errorType) : undefined,
+        toolCalls: tool === '' ? undefined : toolCalls.labels(server, tool, outcome),
+      };
+      kinds.set(key, kind);
     }
-    if (server === undefined) return;
-    if (upstreamMs !== undefined) boundUpstream(method, server, errorType).observe(upstreamMs / 1000);
-    if (method === 'tools/call') boundToolCalls(server, toolLabel(server, record), outcome).inc();
+    return kind;
   }
 
   function countRefusal(code: FailureCode, reason?: string): void {
-    boundRefusals(code, admitted(reasons, reason ?? '', MAX_REASONS)).inc();
+    refusals.labels(code, admitted(reasons, reason ?? '', MAX_REASONS)).inc();
   }
 
   /** Only a call that reached a tool names one: else anyone could use up the names with inventions. */
@@ -137,20 +158,10 @@ export function createMetrics({ processMetrics = true }: MetricsOptions = {}): M
       const metric = kind === 'gauge' ? new Gauge(options) : new Counter(options);
     },
     counter: (name, help, labelNames = []) => new Counter({ name, help, labelNames, registers }),
+    plainCounter: (name, help, labelNames) => new PlainCounter({ name, help, labelNames, registry }),
     histogram: (name, help, labelNames = []) =>
       new Histogram({ name, help, labelNames, registers, buckets: DURATION_BUCKETS }),
     expose: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
-  };
-}
-
-/** Binds each combination of labels once: looking them up anew costs more than counting. */
-function bound<T>(bind: (...labels: string[]) => T): (...labels: string[]) => T {
-  const known = new Map<string, T>();
-  return (...labels) => {
-    const key = labels.join('\n');
-    const child = known.get(key) ?? bind(...labels);
-    known.set(key, child);
-    return child;
   };
 }
 

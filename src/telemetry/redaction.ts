@@ -19,13 +19,23 @@ const SECRET_MEMBERS = [
   'token',
 ].join('|');
 
-const SHAPES: readonly (readonly [RegExp, string])[] = [
-  [new RegExp(`"(${SECRET_MEMBERS})":(?:"(?:[^"\\\\]|\\\\.)*"|\\[[^\\]]*\\])`, 'gi'), `"$1":"${MASK}"`],
-  [/\b(Bearer|DPoP)\s+[\w.~+/=-]{8,}/gi, `$1 ${MASK}`],
-  [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, MASK],
+interface Shape {
+  readonly pattern: RegExp;
+  readonly mask: string;
+  /** Part of all that has this shape: most lines do not hold it, which is found out sooner. */
+  readonly needs?: string;
+}
+
+const SHAPES: readonly Shape[] = [
+  {
+    pattern: new RegExp(`"(${SECRET_MEMBERS})":(?:"(?:[^"\\\\]|\\\\.)*"|\\[[^\\]]*\\])`, 'gi'),
+    mask: `"$1":"${MASK}"`,
+  },
+  { pattern: /\b(Bearer|DPoP)\s+[\w.~+/=-]{8,}/gi, mask: `$1 ${MASK}` },
+  { pattern: /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, mask: MASK, needs: 'eyJ' },
   // Userinfo, then queries: both carry keys of servers that know no better.
-  [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"\\]+@/gi, `$1${MASK}@`],
-  [/\b(https?:\/\/[^\s?#"\\]+)\?[^\s#"\\]*/gi, `$1?${MASK}`],
+  { pattern: /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"\\]+@/gi, mask: `$1${MASK}@`, needs: '://' },
+  { pattern: /\b(https?:\/\/[^\s?#"\\]+)\?[^\s#"\\]*/gi, mask: `$1?${MASK}`, needs: '://' },
 ];
 
 const REGEXP_SYNTAX = /[\\^$.*+?()[\]{}|/-]/g;
@@ -36,8 +46,11 @@ export type Redact = (text: string) => string;
 export function createRedact(secrets: readonly string[]): Redact {
   const values = valuePattern(secrets);
   return (text) => {
-    const masked = values === undefined ? text : text.replace(values, maskOf);
-    return SHAPES.reduce((line, [shape, mask]) => line.replace(shape, mask), masked);
+    let line = values === undefined ? text : text.replace(values, maskOf);
+    for (const { pattern, mask, needs } of SHAPES) {
+      if (needs === undefined || line.includes(needs)) line = line.replace(pattern, mask);
+    }
+    return line;
   };
 }
 

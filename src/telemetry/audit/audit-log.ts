@@ -5,6 +5,7 @@ import type { AuditConfig } from '../../config/audit-config.ts';
 import { GatewayError } from '../../errors.ts';
 import { writeJson } from '../../protocol/json-text.ts';
 import type { Logger } from '../logger.ts';
+import { TurnBatch } from '../turn-batch.ts';
 import { addToChain, CHAIN_START, type ChainHead } from './audit-chain.ts';
 import { AuditFile } from './audit-file.ts';
 
@@ -28,6 +29,8 @@ export interface AuditLog {
   requireWritable(): void;
   /** Queues a record; dropped, and counted, where the queue is full. */
   write(record: object): void;
+  /** The same of a record that is made when the turn of the event loop ends. */
+  writeLater(make: () => object): void;
   readonly queued: number;
   readonly healthy: boolean;
   /** Writes what is queued, as far as that is possible, and gives the file up. */
@@ -52,6 +55,7 @@ class FileAuditLog implements AuditLog {
   #head: ChainHead = { seq: 0, hash: CHAIN_START };
   /** As texts: what waits outlives a collection of new objects or two, and a text is the least that can. */
   #queue: string[] = [];
+  readonly #unmade = new TurnBatch<() => object>((make) => this.write(make()));
   #flushing: Promise<void> | undefined;
   #healthy = false;
   /** Since the last record that was written. */
@@ -101,7 +105,12 @@ class FileAuditLog implements AuditLog {
     });
   }
 
+  writeLater(make: () => object): void {
+    this.#unmade.add(make);
+  }
+
   async close(): Promise<void> {
+    this.#unmade.flush();
     const file = this.#file;
     if (file === undefined || this.#closing.signal.aborted) return;
     clearInterval(this.#headTimer);

@@ -68,9 +68,10 @@ export class Auditor {
     const { caller } = call;
     const { claims } = caller;
     const kept = { kept: this.#config.arguments, key: this.#config.key };
+    const nowMs = this.#now();
     // One literal: objects spread into one another cost more than all that is in them.
-    this.#log.write({
-      time: timeText(this.#now()),
+    this.#log.writeLater(() => ({
+      time: timeText(nowMs),
       kind: 'call',
       id: record.id,
       outcome: call.outcome,
@@ -98,7 +99,7 @@ export class Auditor {
       totalMs: roundedMs(call.totalMs),
       traceId: call.traceId,
       session: call.sessionId === undefined ? undefined : hashOf(call.sessionId),
-    });
+    }));
   }
 
   /** Notes an exchange that ended because its caller was not let in; others are not for here. */
