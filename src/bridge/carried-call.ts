@@ -97,7 +97,7 @@ export class CarriedCall {
     });
     const params = this.sealing.openParams();
     this.context = {
-      request: { ...request, ...(params === undefined ? {} : { params }) } as ClientRequest,
+      request: params === request.params ? request : ({ ...request, params } as ClientRequest),
       clientVersion: client.version,
       clientCapabilities: client.capabilities,
       clientInfo: client.info,
@@ -158,36 +158,36 @@ export class CarriedCall {
     return 'error' in answer ? 'error' : 'ok';
   }
 
-  async #sendOnce(
+  #sendOnce(
     params: JsonObject | undefined,
     options: Partial<LinkCallOptions>,
     paramHeaders: ParamHeaderValues | undefined,
   ): Promise<JsonRpcOutcome> {
-    const { request, link, signal } = this.call;
-    const onMessage = options.onMessage ?? ((message) => this.relay(message));
+    const { request, link, signal, client, onQueued } = this.call;
+    const onMessage = options.onMessage ?? ((message: ServerMessage) => this.relay(message));
     const lane = this.#takeLogLane(params, onMessage);
-    let answered = false;
     const readyAt = performance.now();
+    const sent = link.call(request.method, lane === 'withheld' ? withoutLogLevel(params) : params, {
+      ...{ signal, caller: client.caller, paramHeaders },
+      ...options,
+      onMessage,
+      onAdmitted: () => onQueued?.(performance.now() - readyAt),
+    });
+    return link.transport.kind === 'stdio' ? this.#onPipe(sent, lane) : sent;
+  }
+
+  /** A pipe tells nobody's log lines apart: whoever wanted them, or has given up, is to be known. */
+  async #onPipe(
+    sent: Promise<JsonRpcOutcome>,
+    lane: LaneHold | 'withheld' | undefined,
+  ): Promise<JsonRpcOutcome> {
     try {
-      const outcome = await link.call(
-        request.method,
-        lane === 'withheld' ? withoutLogLevel(params) : params,
-        {
-          signal,
-          caller: this.call.client.caller,
-          ...(paramHeaders === undefined ? {} : { paramHeaders }),
-          ...options,
-          onMessage,
-          onAdmitted: () => this.call.onQueued?.(performance.now() - readyAt),
-        },
-      );
-      answered = true;
-      return outcome;
+      return await sent;
+    } catch (thrown) {
+      this.bridge.lanes.noteGivenUp(this.call.link, this.call.client.principal);
+      throw thrown;
     } finally {
       if (typeof lane === 'object') lane.release();
-      if (!answered && link.transport.kind === 'stdio') {
-        this.bridge.lanes.noteGivenUp(link, this.call.client.principal);
-      }
     }
   }
 

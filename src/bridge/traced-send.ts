@@ -18,13 +18,22 @@ export interface TracedRequest {
   readonly trace: ExchangeTrace | undefined;
 }
 
+type Send = (params: JsonObject | undefined) => Promise<JsonRpcOutcome>;
+
 /** @param send takes the params as they are to go out */
-export async function tracedSend(
-  { trace, request, server, link }: TracedRequest,
+export function tracedSend(
+  call: TracedRequest,
   params: JsonObject | undefined,
-  send: (params: JsonObject | undefined) => Promise<JsonRpcOutcome>,
+  send: Send,
 ): Promise<JsonRpcOutcome> {
-  if (trace === undefined) return send(params);
+  return call.trace === undefined ? send(params) : sendInTrace(call.trace, call, { params, send });
+}
+
+async function sendInTrace(
+  trace: ExchangeTrace,
+  { request, server, link }: TracedRequest,
+  { params, send }: { params: JsonObject | undefined; send: Send },
+): Promise<JsonRpcOutcome> {
   const { method } = request;
   const source = nameSourceOf(method);
   const target = source && params?.[source.member];

@@ -91,10 +91,7 @@ export class ServerCatalogue {
     name: string | undefined,
     { signal, clientCapabilities = {}, isThere }: FindOptions,
   ): Promise<JsonObject | undefined> {
-    const lookUp = (table: TargetTable) => {
-      const found = name === undefined ? undefined : table.get(name);
-      return found === undefined || isThere?.(table) === false ? undefined : found;
-    };
+    const lookUp = (table: TargetTable) => lookedUp(table, name, isThere);
     const loaded = this.#load(link, kind, clientCapabilities);
     // What is known is waited for with no timer.
     const listing = loaded.settled ?? (await withinTime(loaded.listing, LOAD_TIMEOUT_MS, signal));
@@ -102,6 +99,18 @@ export class ServerCatalogue {
     if (found !== undefined || performance.now() - loaded.loadedAt < REFRESH_AFTER_MS) return found;
     this.#forget(link, loaded);
     return lookUp(await this.table(link, kind, { signal, clientCapabilities }));
+  }
+
+  /** What `find` would give where it is known already, as it mostly is; undefined does not say that it is not there. */
+  known(
+    link: ServerLink,
+    kind: CatalogueKind,
+    name: string,
+    { clientCapabilities = {}, isThere }: Omit<FindOptions, 'signal'>,
+  ): JsonObject | undefined {
+    const declared = link.peer.era === 'modern' ? clientCapabilities : {};
+    const listing = this.current(link, kind, declared);
+    return listing && lookedUp(listing.table, name, isThere);
   }
 
   /**
@@ -200,6 +209,15 @@ export class ServerCatalogue {
     );
     return loaded;
   }
+}
+
+function lookedUp(
+  table: TargetTable,
+  name: string | undefined,
+  isThere: FindOptions['isThere'],
+): JsonObject | undefined {
+  const found = name === undefined ? undefined : table.get(name);
+  return found === undefined || isThere?.(table) === false ? undefined : found;
 }
 
 function tableKey(kind: CatalogueKind, clientCapabilities: JsonObject): string {

@@ -8,6 +8,12 @@ import type { ChallengeFor } from './error-response.ts';
 export interface SignIn {
   /** @throws GatewayError token-missing, token-invalid, scope-insufficient, issuer-unavailable */
   authenticate(attempt: SignInAttempt): Promise<Principal>;
+  /**
+   * What `authenticate` would give where the credential has been looked at before; undefined where that takes its time.
+   *
+   * @throws GatewayError as `authenticate`
+   */
+  recognize?(attempt: SignInAttempt): Principal | undefined;
   /** The value of `WWW-Authenticate`. */
   challenge(challenge: Challenge): string;
   /** The metadata document of a view; undefined where there is nowhere to sign in. */

@@ -21,7 +21,7 @@ import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { linkChooser } from './link-chooser.ts';
 import { checkParamHeaders, permitTasks, requireMethod } from './route-exchange.ts';
-import { routeTarget } from './route-target.ts';
+import { routeTarget, targetInPlace } from './route-target.ts';
 
 export interface Dispatch {
   /** As the client sent it: its headers speak of that. */
@@ -73,30 +73,30 @@ async function dispatchOnce(
   const { enforced } = client.access;
   signal.throwIfAborted();
   const link = linkInPlace(server, client) ?? (await openLink(gateway, exchange, call));
-  await link.present(client.caller, signal);
+  const presented = link.present(client.caller, signal);
+  if (presented !== undefined) await presented;
   requireMethod(call.request, exchange.view, link.peer);
   const isolation = server.isolationFor(link.peer);
   const request = permitTasks(call.request, link.peer, isolation);
   if (client.session !== undefined) await tellLogLevel(client.session, { server, link });
   const shape = gateway.shapes.of(server.slug);
   const clientCapabilities = capabilitiesForModern(client, server.config.client);
-  const readTarget = () =>
-    routeTarget(gateway, {
-      asked,
-      request,
-      link,
-      hidden,
-      shape,
-      checksReferences: enforced,
-      signal,
-      clientCapabilities,
-    });
+  const route = {
+    asked,
+    request,
+    link,
+    hidden,
+    shape,
+    checksReferences: enforced,
+    signal,
+    clientCapabilities,
+  };
   const headersFor = (target: JsonObject | undefined) => {
     const declared = checkParamHeaders(exchange, asked, target);
     const args = isJsonObject(request.params?.arguments) ? request.params.arguments : undefined;
     return declared.length === 0 ? undefined : buildParamHeaders(declared, args);
   };
-  const target = await readTarget();
+  const target = targetInPlace(gateway, route) ?? (await routeTarget(gateway, route));
   const tools =
     request.method === 'tools/list' && !shape.isPlain
       ? shape.review(await gateway.catalogue.table(link, 'tools', { signal, clientCapabilities }))
@@ -120,7 +120,7 @@ async function dispatchOnce(
       ...(tools === undefined ? {} : { presentTool }),
       async refreshParamHeaders() {
         gateway.catalogue.invalidate(link, 'tools');
-        return headersFor(await readTarget());
+        return headersFor(await routeTarget(gateway, route));
       },
     },
     gateway.bridge,

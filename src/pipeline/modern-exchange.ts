@@ -22,7 +22,7 @@ import { liveAccess } from './live-access.ts';
 import type { Permit } from './permit.ts';
 import { forwardHome, homeOfRequest, type RequestHome } from './principal-home.ts';
 import { type ClientAt, notOnView } from './route-on-view.ts';
-import { type RequestToAll, type RequestToOne, routeRequest } from './route-request.ts';
+import { type RequestToAll, type RequestToOne, routeInPlace, routeRequest } from './route-request.ts';
 import { tracedStep } from './traced-exchange.ts';
 import { enterView, type View } from './view.ts';
 import { withinLimits } from './within-limits.ts';
@@ -40,15 +40,16 @@ export async function handleModernRequest(
   exchange.record.protocolVersion = asked.meta.version;
   exchange.record.clientInfo = asked.meta.clientInfo;
   const clientAt = clientsOf(exchange, asked);
-  const routed = await routeRequest(gateway, exchange, { asked, view, clientAt });
+  const routed =
+    routeInPlace(gateway, asked, view) ?? (await routeRequest(gateway, exchange, { asked, view, clientAt }));
   if (routed.to !== 'one') return answerAll(gateway, exchange, { routed, view, clientAt });
   noteRequest(exchange, routed.request, routed.member.server);
   const { server, access } = routed.member;
-  const permitted = {
-    ...routed,
-    ...tracedStep(exchange.record, 'access', () => authorize(exchange, access, routed)),
-  };
-  const charged = { ...permitted, server };
+  const { request, hidden } = tracedStep(exchange.record, 'access', () =>
+    authorize(exchange, access, routed),
+  );
+  const permitted = { ...routed, request, hidden };
+  const charged = { request, hidden, server };
   await withinLimits(gateway, exchange, charged, () => answerRequest(gateway, exchange, permitted, clientAt));
 }
 
@@ -110,10 +111,13 @@ async function answerRequest(
     return;
   }
   reply.holdFor(HOLD_MS);
-  const home = await homeOfRequest(gateway, exchange, { request, server });
   const isListen = request.method === 'subscriptions/listen';
-  if (!isListen && (await forwardHome(gateway, exchange, { home, servers: [server], signal: clientGone })))
-    return;
+  const home =
+    gateway.replicas === undefined ? undefined : await homeOfRequest(gateway, exchange, { request, server });
+  if (home !== undefined && !isListen) {
+    const forward = { home, servers: [server], signal: clientGone };
+    if (await forwardHome(gateway, exchange, forward)) return;
+  }
   const plain: CallOutput = {
     send: (message) => reply.send(message),
     respond: (idText, outcome, status) => reply.respond(idText, outcome, { status }),

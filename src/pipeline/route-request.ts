@@ -27,17 +27,25 @@ export type RoutedRequest<Request extends ClientRequest = ClientRequest> =
   | RequestToOne<Request>
   | RequestToAll<Request>;
 
+/** Where there is nothing to be looked up: on a view of one server. */
+export function routeInPlace<Request extends ClientRequest>(
+  gateway: GatewayContext,
+  asked: Request,
+  { sole }: View,
+): RoutedRequest<Request> | undefined {
+  if (sole === undefined) return undefined;
+  const { request, hidden } = ownRequest(gateway.shapes.of(sole.server.slug), asked);
+  return { to: 'one', asked, request, hidden, member: sole, names: undefined };
+}
+
 /** @throws GatewayError where the only servers that could be meant cannot be asked */
 export async function routeRequest<Request extends ClientRequest>(
   gateway: GatewayContext,
   { principal, clientGone }: Exchange,
   { asked, view, clientAt }: { asked: Request; view: View; clientAt: ClientAt },
 ): Promise<RoutedRequest<Request>> {
-  const { sole } = view;
-  if (sole !== undefined) {
-    const own = ownRequest(gateway.shapes.of(sole.server.slug), asked);
-    return { to: 'one', asked, ...own, member: sole, names: undefined };
-  }
+  const inPlace = routeInPlace(gateway, asked, view);
+  if (inPlace !== undefined) return inPlace;
   if (!isForOne(asked)) return { to: 'all', asked };
   const options = { view, clientAt, principal: principalKey(principal), signal: clientGone };
   const route = await routeOnView(gateway, asked, options);

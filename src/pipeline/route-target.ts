@@ -1,11 +1,12 @@
 // From a name to the thing itself: a name that is in no table is never forwarded, on no view.
 import { GatewayError } from '../errors.ts';
+import type { FindOptions } from '../federation/server-catalogue.ts';
 import type { ToolShape } from '../federation/tool-shape.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { subjectOf } from './request-subject.ts';
+import { type RequestSubject, subjectOf } from './request-subject.ts';
 
 export interface TargetRoute {
   /** As the client sent it, for what it is told. */
@@ -45,12 +46,30 @@ export async function routeTarget(
   const found = await catalogue.find(link, kind, hidden ? undefined : name, {
     signal,
     clientCapabilities,
-    ...(kind === 'tools' && { isThere: (table) => name !== undefined && shape.review(table).has(name) }),
+    ...isThereBy(shape, { kind, name }),
   });
   if (found !== undefined) return found;
   if (kind === 'templates') throw resourceUnknown(subjectOf(asked)?.name, hidden);
   const text = kind === 'tools' ? 'Unknown tool' : 'Unknown prompt';
   throw new GatewayError('target-unknown', { text, ...reasonOf(hidden) });
+}
+
+/** What {@link routeTarget} would give where it is known already, as it mostly is. */
+export function targetInPlace(
+  { catalogue }: GatewayContext,
+  { request, link, hidden, shape, clientCapabilities }: TargetRoute,
+): JsonObject | undefined {
+  const { kind, name, isCall } = subjectOf(request) ?? {};
+  if (kind === undefined || kind === 'resources' || name === undefined || !isCall || hidden) return undefined;
+  return catalogue.known(link, kind, name, { clientCapabilities, ...isThereBy(shape, { kind, name }) });
+}
+
+function isThereBy(
+  shape: ToolShape,
+  { kind, name }: Pick<RequestSubject, 'kind' | 'name'>,
+): Pick<FindOptions, 'isThere'> {
+  if (kind !== 'tools') return {};
+  return { isThere: (table) => name !== undefined && shape.review(table).has(name) };
 }
 
 function resourceUnknown(uri: string | undefined, hidden: boolean): GatewayError {

@@ -30,7 +30,8 @@ export async function withinLimits<T>(
 ): Promise<T> {
   // Its client was let in where it arrived.
   if (exchange.forwarded?.kind === 'permitted') return run();
-  const admission = await tracedStep(exchange.record, 'limit', () => admit(gateway, exchange, charged));
+  const admitting = tracedStep(exchange.record, 'limit', () => admit(gateway, exchange, charged));
+  const admission = admitting instanceof Promise ? await admitting : admitting;
   try {
     return await run();
   } finally {
@@ -53,7 +54,9 @@ function admit(
     cost: isCall(request.method) ? 'call' : 'list',
     isEndless: request.method === 'subscriptions/listen',
   };
-  if (server === undefined || request.params?.requestState === undefined) return limits.admit(limited);
+  if (server === undefined || request.params?.requestState === undefined) {
+    return limits.admitNow(limited) ?? limits.admit(limited);
+  }
   const whose = { principal: principalKey(principal), server: server.slug };
   return retries
     .redeem(request, whose)

@@ -57,16 +57,24 @@ export class CallSlots {
   }
 
   /**
-   * Waits for a slot.
+   * A slot that is free, as one mostly is; undefined where it has to be waited for.
    *
    * @param caller among whom slots are shared out; undefined for Portico itself
    * @throws GatewayError no-capacity, the error that the slots were closed with, or the signal's reason
    */
-  async acquire(signal: AbortSignal, caller?: string): Promise<ReleaseSlot> {
+  acquireNow(signal: AbortSignal, caller?: string): ReleaseSlot | undefined {
     signal.throwIfAborted();
     if (this.#closedBecause) throw this.#closedBecause;
-    if (this.#mayHave(caller)) this.#take(caller);
-    else await this.#wait(signal, caller);
+    if (!this.#mayHave(caller)) return undefined;
+    this.#take(caller);
+    return this.#releaseOnce(caller);
+  }
+
+  /** The same, and waits. */
+  async acquire(signal: AbortSignal, caller?: string): Promise<ReleaseSlot> {
+    const free = this.acquireNow(signal, caller);
+    if (free !== undefined) return free;
+    await this.#wait(signal, caller);
     return this.#releaseOnce(caller);
   }
 

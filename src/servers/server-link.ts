@@ -53,8 +53,8 @@ export class LinkInbox implements TransportEvents {
 
 export interface LinkCallOptions {
   readonly signal: AbortSignal;
-  readonly paramHeaders?: Readonly<Record<string, string>>;
-  readonly caller?: Caller;
+  readonly paramHeaders?: Readonly<Record<string, string>> | undefined;
+  readonly caller?: Caller | undefined;
   /** Hands out the call's clock, for who has to stop it while a person is asked. */
   onStarted?(clock: Pick<CallDeadline, 'extend' | 'pause' | 'resume'>): void;
   /** A subscription: no deadline, and no place among the calls in flight. */
@@ -166,8 +166,8 @@ export class ServerLink {
         params,
         signal: deadline.signal,
         longLived: options.longLived ?? false,
-        ...(options.paramHeaders === undefined ? {} : { paramHeaders: options.paramHeaders }),
-        ...(options.caller === undefined ? {} : { caller: options.caller }),
+        paramHeaders: options.paramHeaders,
+        caller: options.caller,
         onAdmitted: () => options.onAdmitted?.(),
         onMessage: (message) => {
           if (message.method === 'notifications/progress') deadline.extend();
@@ -227,10 +227,11 @@ export class ServerLink {
   /**
    * Says on whose behalf whatever follows is sent, but for calls that say it themselves.
    *
+   * @returns undefined where nothing has to be waited for
    * @throws GatewayError credential-refused, or the signal's reason
    */
-  async present(caller: Caller, signal: AbortSignal): Promise<void> {
-    await this.transport.present?.(caller, signal);
+  present(caller: Caller, signal: AbortSignal): Promise<void> | undefined {
+    return this.transport.present?.(caller, signal);
   }
 
   notify(message: JsonRpcNotification): Promise<void> {

@@ -10,9 +10,9 @@ export interface UpstreamCall {
   readonly method: string;
   readonly params: JsonObject | undefined;
   /** `Mcp-Param-*` headers for HTTP, name (lower case) to encoded value; other transports ignore them. */
-  readonly paramHeaders?: Readonly<Record<string, string>>;
+  readonly paramHeaders?: Readonly<Record<string, string>> | undefined;
   /** On whose behalf; undefined for what Portico asks by itself, which goes with what the link was last shown. */
-  readonly caller?: Caller;
+  readonly caller?: Caller | undefined;
   /** A subscription: it stays open, so it takes none of the places that `maxInFlight` counts. */
   readonly longLived?: boolean;
   /**
@@ -64,7 +64,7 @@ export interface ServerTransport {
    *
    * @throws GatewayError credential-refused, or the signal's reason
    */
-  present?(caller: Caller, signal: AbortSignal): Promise<void>;
+  present?(caller: Caller, signal: AbortSignal): Promise<void> | undefined;
   /** Fixes the revision of the leg once it is negotiated; HTTP says it in a header from then on. */
   setProtocolVersion(version: string): void;
   /** The session that an HTTP server has given this leg. */

@@ -38,7 +38,8 @@ export class MemoryStore implements Store {
   takeNow(takes: readonly Take[]): TakeOutcome {
     const now = this.#now();
     let refusal: { refused: number; retryAfterMs: number } | undefined;
-    for (const [index, take] of takes.entries()) {
+    for (let index = 0; index < takes.length; index += 1) {
+      const take = takes[index] as Take;
       const window = this.#counters(take.windowMs).find(take.key, now);
       if ((window?.used ?? 0) + take.amount <= take.max) continue;
       const retryAfterMs = endsIn(window, take, now);

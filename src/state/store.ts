@@ -37,6 +37,8 @@ export interface Store {
    * @throws StoreUnavailable
    */
   take(takes: readonly Take[]): Promise<TakeOutcome>;
+  /** The same at once; absent where taking takes its time. */
+  takeNow?(takes: readonly Take[]): TakeOutcome;
   /**
    * Takes as much of the amount as is left.
    *

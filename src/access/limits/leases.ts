@@ -53,13 +53,21 @@ export class Leases {
    * @throws StoreUnavailable
    */
   async take(take: Take, size: number): Promise<LeaseOutcome> {
-    const lease = this.#leaseOf(take);
     for (;;) {
-      if (lease.left >= take.amount) break;
-      if (lease.exhausted) return { taken: false, retryAfterMs: lease.endsAt - this.#now() };
-      if (lease.left - take.amount >= -size) break;
+      const taken = this.takeNow(take, size);
+      if (taken !== undefined) return taken;
+      const lease = this.#leaseOf(take);
       lease.topUp ??= this.#topUp(lease, take, size);
       await lease.topUp;
+    }
+  }
+
+  /** The same at once; undefined, and nothing taken, where it would have to wait. */
+  takeNow(take: Take, size: number): LeaseOutcome | undefined {
+    const lease = this.#leaseOf(take);
+    if (lease.left < take.amount) {
+      if (lease.exhausted) return { taken: false, retryAfterMs: lease.endsAt - this.#now() };
+      if (lease.left - take.amount < -size) return undefined;
     }
     lease.left -= take.amount;
     if (!lease.exhausted && lease.left < size / 2 && lease.topUp === undefined) {

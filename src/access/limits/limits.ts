@@ -26,6 +26,7 @@ export interface LimitsOptions {
 export type LimitDecision = 'taken' | 'refused';
 
 const UNLIMITED: Admission = { leave() {} };
+const NONE: readonly Charge[] = [];
 /** When a place will be free again, nobody knows. */
 const BUSY_RETRY_AFTER_MS = 1_000;
 
@@ -84,10 +85,8 @@ export class Limits {
    * @throws GatewayError rate-limited
    */
   async admitAddress(arrival: Arrival): Promise<void> {
-    await this.#charge(
-      this.#guards.map((limit) => chargeOf(limit, limit.counterOfAddress(arrival.address), 1)),
-      arrival,
-    );
+    const charges = this.#guards.map((limit) => chargeOf(limit, limit.counterOfAddress(arrival.address), 1));
+    if (!this.#chargeNow(charges, arrival)) await this.#charge(charges, arrival);
   }
 
   /**
@@ -96,19 +95,32 @@ export class Limits {
    * @throws GatewayError rate-limited; then nothing has been charged
    */
   async admit(request: LimitedRequest): Promise<Admission> {
-    const charges = this.#rates.flatMap((limit) => {
-      const cost = limit.costOf(request);
-      if (cost === 0) return [];
-      return limit.countersOf(request).map((counter) => chargeOf(limit, counter, cost));
-    });
+    const now = this.admitNow(request);
+    if (now !== undefined) return now;
     const admission = this.#enter(request);
     try {
-      await this.#charge(charges, request.arrival);
+      await this.#charge(this.#chargesOf(request), request.arrival);
+      return admission;
     } catch (thrown) {
       admission.leave();
       throw thrown;
     }
-    return admission;
+  }
+
+  /**
+   * The same without waiting for anything; undefined, and nothing charged, where that takes its time.
+   *
+   * @throws GatewayError rate-limited; then nothing has been charged
+   */
+  admitNow(request: LimitedRequest): Admission | undefined {
+    const admission = this.#enter(request);
+    let isCharged = false;
+    try {
+      isCharged = this.#chargeNow(this.#chargesOf(request), request.arrival);
+      return isCharged ? admission : undefined;
+    } finally {
+      if (!isCharged) admission.leave();
+    }
   }
 
   /** Of a request that costs nothing: it counts among those that run, and is not refused. */
@@ -139,14 +151,67 @@ export class Limits {
     };
   }
 
+  #chargesOf(request: LimitedRequest): readonly Charge[] {
+    const charges: Charge[] = [];
+    for (const limit of this.#rates) {
+      const cost = limit.costOf(request);
+      if (cost === 0) continue;
+      for (const counter of limit.countersOf(request)) charges.push(chargeOf(limit, counter, cost));
+    }
+    return charges;
+  }
+
   async #charge(charges: readonly Charge[], arrival: Arrival): Promise<void> {
-    if (charges.length === 0) return;
     await this.#take(charges, arrival);
+    this.#noteTaken(charges);
+  }
+
+  #chargeNow(charges: readonly Charge[], arrival: Arrival): boolean {
+    if (charges.length === 0) return true;
+    const isTaken = this.#takeNow(charges, arrival);
+    if (isTaken) this.#noteTaken(charges);
+    return isTaken;
+  }
+
+  #noteTaken(charges: readonly Charge[]): void {
     for (const { limit } of charges) this.#onDecision(limit.config.name, 'taken');
   }
 
+  /** False, and nothing taken, where it has to be waited for. */
+  #takeNow(charges: readonly Charge[], arrival: Arrival): boolean {
+    const store = this.#store;
+    if (arrival.storeFailed || !store.available) {
+      this.#chargeHere(charges);
+      return true;
+    }
+    const leased = charges.filter(({ limit }) => limit.config.lease !== undefined);
+    const exact = charges.length === leased.length ? NONE : charges.filter((one) => !leased.includes(one));
+    if (exact.length > 0 && store.takeNow === undefined) return false;
+    const undo: (() => void)[] = [];
+    const giveBack = () => {
+      for (const give of undo) give();
+    };
+    try {
+      for (const charge of leased) {
+        const outcome = this.#counts.leases.takeNow(charge.take, charge.limit.config.lease ?? 0);
+        if (outcome === undefined) {
+          giveBack();
+          return false;
+        }
+        if (!outcome.taken) throw this.#refused(charge, outcome.retryAfterMs);
+        undo.push(outcome.undo);
+      }
+      if (exact.length > 0 && store.takeNow !== undefined) {
+        this.#requireTaken(store.takeNow(exact.map(({ take }) => take)), exact);
+      }
+      return true;
+    } catch (thrown) {
+      giveBack();
+      throw thrown;
+    }
+  }
+
   async #take(charges: readonly Charge[], arrival: Arrival): Promise<void> {
-    if (arrival.storeFailed || !this.#store.available) return this.#chargeHere(charges);
     const undo: (() => void)[] = [];
     try {
       await this.#chargeStore(charges, undo);

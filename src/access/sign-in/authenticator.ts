@@ -27,6 +27,12 @@ export interface Authenticator {
    * @throws GatewayError token-missing, token-invalid, scope-insufficient, issuer-unavailable
    */
   authenticate(attempt: SignInAttempt): Promise<Principal>;
+  /**
+   * What `authenticate` would give where the credential has been looked at before; undefined where that takes its time.
+   *
+   * @throws GatewayError as `authenticate`
+   */
+  recognize(attempt: SignInAttempt): Principal | undefined;
   /** The value of `WWW-Authenticate`. */
   challenge(challenge: Challenge): string;
   /** The metadata document of a view; undefined where there is nowhere to sign in. */
@@ -79,6 +85,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const watches = new CredentialWatch(now);
   if (auth === undefined) return openToAll(watches);
 
+  const { requiredScopes: required } = auth;
   const resources = resourceIdentifiers(publicUrl);
   const apiKeys = new ApiKeys(auth.apiKeys);
   const issuers = new Map(auth.issuers.map((issuer) => [issuer.issuer, { issuer, keys: keysOf(issuer) }]));
@@ -106,13 +113,21 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     });
   }
 
-  async function signInWith(token: string): Promise<SignedIn> {
-    // In one shot: a Hash object costs several times what it hashes here.
-    const digest = hash('sha256', token, 'buffer');
-    const tokenId = digest.toString('base64url');
+  /** In one shot: a Hash object costs several times what it hashes here. */
+  function idOf(token: string): string {
+    return hash('sha256', token, 'base64url');
+  }
+
+  function recognized(tokenId: string): SignedIn | undefined {
     const known = accepted.get(tokenId, now());
-    if (known?.isVouchedFor()) return known;
-    const machine = apiKeys.find(digest);
+    return known?.isVouchedFor() ? known : undefined;
+  }
+
+  async function signInWith(token: string): Promise<SignedIn> {
+    const tokenId = idOf(token);
+    const known = recognized(tokenId);
+    if (known !== undefined) return known;
+    const machine = apiKeys.find(Buffer.from(tokenId, 'base64url'));
     const signedIn =
       machine === undefined ? await signInByIssuer(token, tokenId) : { ...FOREVER, principal: machine };
     if (machine === undefined) accepted.set(tokenId, signedIn);
@@ -160,24 +175,23 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     }
   }
 
+  /** @throws GatewayError where the credential is good, and not for this */
+  function admitted({ principal, opens }: SignedIn, { view }: SignInAttempt): Principal {
+    if (opens !== 'every' && (view === undefined || !opens.has(view))) throw tokenRefused('token_view');
+    if (!hasScopes(principal.scopes, required, scopeImplies)) {
+      throw new GatewayError('scope-insufficient', { scopes: required, reason: 'required_scopes' });
+    }
+    return principal;
+  }
+
   return {
-    async authenticate(attempt) {
-      const { principal, opens } = await signInWith(readBearerToken(attempt));
-      const { view } = attempt;
-      if (opens !== 'every' && (view === undefined || !opens.has(view))) throw tokenRefused('token_view');
-      if (!hasScopes(principal.scopes, auth.requiredScopes, scopeImplies)) {
-        throw new GatewayError('scope-insufficient', {
-          scopes: auth.requiredScopes,
-          reason: 'required_scopes',
-        });
-      }
-      return principal;
+    authenticate: async (attempt) => admitted(await signInWith(readBearerToken(attempt)), attempt),
+    recognize(attempt) {
+      const known = recognized(idOf(readBearerToken(attempt)));
+      return known && admitted(known, attempt);
     },
     challenge: (challenge) =>
-      bearerChallenge(
-        { resources, hasMetadata: issuers.size > 0, requiredScopes: auth.requiredScopes },
-        challenge,
-      ),
+      bearerChallenge({ resources, hasMetadata: issuers.size > 0, requiredScopes: required }, challenge),
     metadata: (view) => resourceMetadata(auth, resources, view),
     watch(principal, done) {
       const { expiresAtMs } = principal;
@@ -204,6 +218,7 @@ const FOREVER = { opens: 'every', untilMs: Number.POSITIVE_INFINITY, isVouchedFo
 function openToAll(watches: CredentialWatch): Authenticator {
   return {
     authenticate: async () => ANONYMOUS,
+    recognize: () => ANONYMOUS,
     challenge: () => 'Bearer',
     metadata: () => undefined,
     watch: (_principal, done) => watches.watch({ expiresAtMs: undefined, isVouchedFor: () => true }, done),

@@ -40,7 +40,7 @@ export class SealedFields {
   /** @throws GatewayError state-invalid for whatever this caller was not given */
   openParams(): JsonObject | undefined {
     const { method, params } = this.#options;
-    if (params === undefined) return undefined;
+    if (params === undefined || !mayHoldSealed(params)) return params;
     const opened: JsonObject = { ...params };
     if (params.requestState !== undefined)
       opened.requestState = this.#open('requestState', params.requestState);
@@ -74,6 +74,7 @@ export class SealedFields {
 
   sealResult(result: JsonObject): JsonObject {
     const { method } = this.#options;
+    if (!isTaskMethod(method) && !mayNeedSealing(result)) return result;
     const sealed: JsonObject = { ...result };
     if (typeof result.requestState === 'string')
       sealed.requestState = this.#seal('requestState', result.requestState);
@@ -182,6 +183,32 @@ export class SealedFields {
     };
     return { purpose, principal, server, scope: scopes[purpose] };
   }
+}
+
+/** Most params hold nothing that a server has handed out, and need not be copied. */
+function mayHoldSealed({ requestState, cursor, taskId, notifications, _meta }: JsonObject): boolean {
+  return (
+    requestState !== undefined ||
+    cursor !== undefined ||
+    taskId !== undefined ||
+    notifications !== undefined ||
+    mayBeOfTask(_meta)
+  );
+}
+
+/** The same of results. */
+function mayNeedSealing({ requestState, nextCursor, resultType, task, _meta }: JsonObject): boolean {
+  return (
+    requestState !== undefined ||
+    nextCursor !== undefined ||
+    resultType === 'task' ||
+    task !== undefined ||
+    mayBeOfTask(_meta)
+  );
+}
+
+function mayBeOfTask(meta: JsonValue | undefined): boolean {
+  return isJsonObject(meta) && meta[RELATED_TASK] !== undefined;
 }
 
 function isTaskMethod(method: string): boolean {

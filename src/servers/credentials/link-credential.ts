@@ -15,6 +15,8 @@ interface Answer {
 /** Sends a request with these headers besides its own. */
 export type SendWith<A extends Answer> = (headers: Readonly<Record<string, string>>) => Promise<A>;
 
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
 export interface LinkCredentialOptions {
   /** Undefined: what is configured as headers is all. */
   readonly source: CredentialSource | undefined;
@@ -33,10 +35,12 @@ export class LinkCredential {
   }
 
   /** @throws GatewayError credential-refused, or the signal's reason */
-  async present(caller: Caller | undefined, signal: AbortSignal): Promise<void> {
+  present(caller: Caller | undefined, signal: AbortSignal): Promise<void> | undefined {
     const source = this.#source;
-    if (!source?.personal || caller === undefined) return;
-    this.#shown = await this.#obtain(source, caller, signal);
+    if (!source?.personal || caller === undefined) return undefined;
+    return this.#obtain(source, caller, signal).then((credential) => {
+      this.#shown = credential;
+    });
   }
 
   /**
@@ -46,13 +50,21 @@ export class LinkCredential {
    * @param discard gets rid of an answer that another one replaces
    * @throws GatewayError credential-refused where there is no credential, or what `send` throws
    */
-  async carry<A extends Answer>(
-    { caller, signal }: { caller: Caller | undefined; signal: AbortSignal },
+  carry<A extends Answer>(
+    whose: { caller: Caller | undefined; signal: AbortSignal },
     send: SendWith<A>,
     discard: (answer: A) => void,
   ): Promise<A> {
     const source = this.#source;
-    if (source === undefined) return this.#noted(await send({}));
+    if (source === undefined) return send(NO_HEADERS).then((answer) => this.#noted(answer));
+    return this.#carryWith(source, whose, { send, discard });
+  }
+
+  async #carryWith<A extends Answer>(
+    source: CredentialSource,
+    { caller, signal }: { caller: Caller | undefined; signal: AbortSignal },
+    { send, discard }: { send: SendWith<A>; discard: (answer: A) => void },
+  ): Promise<A> {
     const next = async () =>
       source.personal && caller === undefined && this.#shown !== undefined
         ? this.#shown

@@ -70,8 +70,10 @@ export async function runCallExchange(options: CallExchangeOptions): Promise<voi
   }
   options.onAccepted(answer.headers);
   switch (mediaTypeOf(answer)) {
-    case 'json':
-      return readJsonAnswer(answer, options);
+    case 'json': {
+      const bytes = readBytes(answer, options.signal, options.limits);
+      return receiveJsonAnswer(answer, bytes instanceof Promise ? await bytes : bytes, options);
+    }
     case 'events':
       return new CallStream(options).follow(answer);
     case 'other':
@@ -83,22 +85,21 @@ export async function runCallExchange(options: CallExchangeOptions): Promise<voi
   }
 }
 
-async function post(options: CallExchangeOptions): Promise<HttpAnswer> {
+function post(options: CallExchangeOptions): Promise<HttpAnswer> {
   const { endpoint, pending, headers, use, caller, signal } = options;
   const body = messageBody(pending.request);
   const request = { method: 'POST', headers, body, use, caller, signal } as const;
-  try {
-    return await endpoint.send(request);
-  } catch (thrown) {
+  const sent = endpoint.send(request);
+  if (!REPEATABLE.has(pending.method)) return sent;
+  return sent.catch((thrown: unknown) => {
     // The server may have closed an idle connection at the very moment that we used it.
     const stale = thrown instanceof GatewayError && isBrokenConnection(thrown.cause);
-    if (!stale || !REPEATABLE.has(pending.method)) throw thrown;
+    if (!stale) throw thrown;
     return endpoint.send(request);
-  }
+  });
 }
 
-async function readJsonAnswer(answer: HttpAnswer, options: CallExchangeOptions): Promise<void> {
-  const bytes = await readBytes(answer, options.signal, options.limits);
+function receiveJsonAnswer(answer: HttpAnswer, bytes: Buffer, options: CallExchangeOptions): void {
   if (receive(bytes, options)) return;
   const error = readNullIdError(bytes);
   if (error === undefined) {

@@ -62,7 +62,16 @@ export interface ReadLimits {
 }
 
 /** @throws GatewayError server-unavailable when the body is over the limit: it is refused before it is joined */
-export async function readBytes(
+export function readBytes(
+  answer: HttpAnswer,
+  signal: AbortSignal,
+  limits: ReadLimits,
+): Buffer | Promise<Buffer> {
+  const { whole } = answer.body;
+  return whole === undefined || whole.length > limits.maxBytes ? collect(answer, signal, limits) : whole;
+}
+
+async function collect(
   answer: HttpAnswer,
   signal: AbortSignal,
   { maxBytes, budget }: ReadLimits,

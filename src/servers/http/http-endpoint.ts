@@ -50,17 +50,17 @@ export class HttpEndpoint {
    * @throws GatewayError server-unavailable, credential-refused, or the signal's reason when aborted
    */
   send(request: HttpRequest): Promise<HttpAnswer> {
-    const sendWith = (headers: HeaderMap) =>
-      this.#follow({ ...request, headers: { ...request.headers, ...headers } });
-    return this.#credential.carry({ caller: request.caller, signal: request.signal }, sendWith, discard);
+    const { caller, signal } = request;
+    return this.#credential.carry({ caller, signal }, (headers) => this.#follow(request, headers), discard);
   }
 
   /** Follows 307 and 308 within the origin with method and body kept. */
-  async #follow(request: HttpRequest): Promise<HttpAnswer> {
+  async #follow(request: HttpRequest, signedIn: HeaderMap): Promise<HttpAnswer> {
+    const headers = { ...request.headers, ...signedIn };
     let url = this.#url;
     let permanent = true;
     for (let redirects = 0; ; redirects += 1) {
-      const answer = await this.#sendTo(url, request);
+      const answer = await this.#sendTo(url, request, headers);
       if (answer.status !== 307 && answer.status !== 308) return answer;
       discard(answer);
       if (redirects === MAX_REDIRECTS)
@@ -71,16 +71,15 @@ export class HttpEndpoint {
     }
   }
 
-  async #sendTo(url: URL, { method, headers, body, use, signal }: HttpRequest): Promise<HttpAnswer> {
-    try {
-      const { origin, pathname, search } = url;
-      const sent = { origin, path: pathname + search, method, headers, ...(body && { body }) };
-      const answer = await sendOnWire(this.#dispatcherFor(use), sent, signal);
-      return { url, status: answer.status, headers: answer.headers, body: answer.body };
-    } catch (thrown) {
-      if (signal.aborted) throw signal.reason;
-      throw wireFailure(thrown);
-    }
+  #sendTo(url: URL, { method, body, use, signal }: HttpRequest, headers: HeaderMap): Promise<HttpAnswer> {
+    const { origin, pathname, search } = url;
+    const sent = { origin, path: pathname + search, method, headers, body: body ?? null };
+    return sendOnWire(this.#dispatcherFor(use), sent, signal).then(
+      ({ status, headers, body }) => ({ url, status, headers, body }),
+      (thrown: unknown) => {
+        throw signal.aborted ? signal.reason : wireFailure(thrown);
+      },
+    );
   }
 }
 

@@ -113,7 +113,7 @@ class StreamableHttpTransport implements HttpTransport {
     return this.#life.strayMessages;
   }
 
-  present(caller: Caller, signal: AbortSignal): Promise<void> {
+  present(caller: Caller, signal: AbortSignal): Promise<void> | undefined {
     return this.#credential.present(caller, signal);
   }
 
@@ -134,7 +134,9 @@ class StreamableHttpTransport implements HttpTransport {
   }
 
   async call(call: UpstreamCall): Promise<JsonRpcOutcome> {
-    const release = call.longLived ? undefined : await this.#life.slots.acquire(call.signal);
+    const { slots } = this.#life;
+    const { longLived, signal } = call;
+    const release = longLived ? undefined : (slots.acquireNow(signal) ?? (await slots.acquire(signal)));
     try {
       if (this.#life.ended !== undefined) throw this.#life.ended;
       call.onAdmitted?.();
@@ -210,11 +212,16 @@ class StreamableHttpTransport implements HttpTransport {
       onSessionLost: () => this.#loseSession(),
       onItem: (item) => this.#receive(item, pending, modern),
     });
-    const settled = exchange.catch((thrown: unknown) => {
+    const done = this.#life.hold();
+    const over = () => {
+      this.#exchanges.delete(stop);
+      done();
+    };
+    exchange.then(over, (thrown: unknown) => {
       if (wireReasonOf(thrown) === 'session-lost') this.#loseSession();
       pending.fail(thrown);
+      over();
     });
-    this.#life.track(settled.finally(() => this.#exchanges.delete(stop)));
     return pending.outcome;
   }
 

@@ -125,7 +125,10 @@ function createAgent(
   const secureContext = secureContextFor(config, server);
   if (config.proxy === undefined || way === 'direct') {
     const connect = buildConnector({ secureContext, timeout: CONNECT_TIMEOUT_MS, allowH2: false });
-    return new Agent({ ...limits, connect });
+    // No redirect leaves a server's origin, so what an agent does to tell origins apart is not needed.
+    return server === undefined
+      ? new Agent({ ...limits, connect })
+      : new Pool(new URL(server.url).origin, { ...limits, connect });
   }
   return new ProxyAgent({
     ...limits,

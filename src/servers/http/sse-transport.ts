@@ -121,7 +121,8 @@ class SseTransport implements HttpTransport {
   startEventStream(): void {}
 
   async call(call: UpstreamCall): Promise<JsonRpcOutcome> {
-    const release = await this.#life.slots.acquire(call.signal);
+    const { slots } = this.#life;
+    const release = slots.acquireNow(call.signal) ?? (await slots.acquire(call.signal));
     try {
       if (this.#life.ended !== undefined) throw this.#life.ended;
       call.onAdmitted?.();

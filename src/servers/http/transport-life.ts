@@ -12,7 +12,9 @@ export class TransportLife {
   readonly #events: TransportEvents;
   readonly #logger: Logger;
   readonly #controller = new AbortController();
-  readonly #work = new Set<Promise<void>>();
+  #working = 0;
+  /** Of those who wait for all work to be over. */
+  #onSettled: (() => void)[] = [];
   #ended: GatewayError | undefined;
 
   constructor(config: HttpServerConfig, { events, logger }: { events: TransportEvents; logger: Logger }) {
@@ -42,12 +44,26 @@ export class TransportLife {
 
   /** Work in the background that `settled` waits for. It must not reject. */
   track(work: Promise<void>): void {
-    this.#work.add(work);
-    void work.finally(() => this.#work.delete(work));
+    void work.then(this.hold());
   }
 
-  async settled(): Promise<void> {
-    await Promise.all(this.#work);
+  /** The same for work that says itself when it is over, once. */
+  hold(): () => void {
+    this.#working += 1;
+    return () => {
+      this.#working -= 1;
+      if (this.#working > 0) return;
+      const listeners = this.#onSettled;
+      this.#onSettled = [];
+      for (const listener of listeners) listener();
+    };
+  }
+
+  settled(): Promise<void> {
+    if (this.#working === 0) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onSettled.push(resolve);
+    return promise;
   }
 
   /** Hands over a message that names no call. A listener that throws must not cost the others their stream. */

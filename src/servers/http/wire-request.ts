@@ -11,6 +11,8 @@ export interface WireAnswer {
 
 /** To be read to its end, discarded or destroyed: until then it holds a connection. */
 export interface AnswerBody {
+  /** All of it, where it is here already and small; then there is nothing more to be read or ended. */
+  readonly whole: Buffer | undefined;
   /** Once. What came before is handed over at once. */
   read(reader: BodyReader): void;
   /** Breaks the connection off, if the body has not ended. */
@@ -110,6 +112,11 @@ class WireExchange implements Dispatcher.DispatchHandler, AnswerBody {
     // Without effect where the head has been handed over.
     if (error !== undefined) this.#reject(error);
     if (this.#reader !== undefined) this.#tellEnd(this.#reader);
+  }
+
+  get whole(): Buffer | undefined {
+    if (!this.#over || this.#error !== undefined) return undefined;
+    return this.#early.length === 1 ? this.#early[0] : Buffer.concat(this.#early);
   }
 
   read(reader: BodyReader): void {

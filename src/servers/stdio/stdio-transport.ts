@@ -154,7 +154,9 @@ export class StdioTransport implements ServerTransport {
 
   async call(call: UpstreamCall): Promise<JsonRpcOutcome> {
     if (call.longLived) return this.#send(call);
-    const release = await this.#slots.acquire(call.signal, call.caller?.key);
+    const { signal, caller } = call;
+    const slots = this.#slots;
+    const release = slots.acquireNow(signal, caller?.key) ?? (await slots.acquire(signal, caller?.key));
     try {
       call.onAdmitted?.();
       return await this.#send(call);

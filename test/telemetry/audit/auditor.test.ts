@@ -11,6 +11,7 @@ function recordOf(target: string): Record<string, unknown> {
     async open() {},
     async close() {},
     write: (record: object) => void written.push(record as Record<string, unknown>),
+    writeLater: (make: () => object) => void written.push(make() as Record<string, unknown>),
   };
   const config = {
     path: '',
