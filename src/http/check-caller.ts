@@ -1,5 +1,5 @@
-// Origin and Host, for Fastify: the first thing that is asked of a request, whatever its path or method.
-import type { onRequestHookHandler } from 'fastify';
+// Origin and Host: the first thing that is asked of a request, whatever its path or method.
+import type { FastifyRequest } from 'fastify';
 import { checkHost, type HostPolicy } from '../access/host-policy.ts';
 import { checkOrigin, type OriginPolicy } from '../access/origin-policy.ts';
 import { GatewayError } from '../errors.ts';
@@ -7,18 +7,21 @@ import { corsHeaders } from './cors.ts';
 
 const ABSOLUTE_TARGET = /^https?:\/\/([^/?#]*)/i;
 
-export function callerCheck(origins: OriginPolicy, hosts: HostPolicy): onRequestHookHandler {
+/** @throws GatewayError origin-refused, host-refused, request-malformed */
+export type CheckCaller = (request: FastifyRequest) => void;
+
+export function callerCheck(origins: OriginPolicy, hosts: HostPolicy): CheckCaller {
   // Clients say the same Host each time, and what it is decides alone.
   let allowedHost: string | undefined;
-  return ({ edge, headers, raw }, _reply, done) => {
+  return ({ edge, headers, raw }) => {
     edge.origin = checkOrigin(headers.origin, origins);
     edge.headers = corsHeaders(edge.origin);
-    if (edge.origin.kind === 'refused') return done(new GatewayError('origin-refused'));
+    if (edge.origin.kind === 'refused') throw new GatewayError('origin-refused');
     const isPlain = raw.url?.startsWith('/') === true;
-    if (isPlain && headers.host !== undefined && headers.host === allowedHost) return done();
+    if (isPlain && headers.host !== undefined && headers.host === allowedHost) return;
     const problem = hostProblem(raw.url, headers.host, hosts);
-    if (isPlain && problem === undefined) allowedHost = headers.host;
-    done(problem);
+    if (problem !== undefined) throw problem;
+    if (isPlain) allowedHost = headers.host;
   };
 }
 

@@ -1,10 +1,9 @@
 // What of the public listener comes from the config and changes with it, while the listener itself stays.
-import type { onRequestHookHandler } from 'fastify';
 import { type HostPolicy, publicHostPolicy } from '../access/host-policy.ts';
 import type { IdentityKeys } from '../access/identity-keys.ts';
 import { originPolicy } from '../access/origin-policy.ts';
 import type { GatewayConfig } from '../config/config.ts';
-import { callerCheck } from './check-caller.ts';
+import { type CheckCaller, callerCheck } from './check-caller.ts';
 import type { GuardAddress, IpGuardOptions, IpGuards } from './ip-guard.ts';
 import type { SignIn } from './sign-in.ts';
 import { proxyTrust } from './trusted-proxies.ts';
@@ -24,7 +23,7 @@ export interface EdgeParts {
   readonly identityKeys: EdgeSettings['identityKeys'];
   readonly hosts: HostPolicy;
   /** Host and Origin. */
-  readonly checkCaller: onRequestHookHandler;
+  readonly checkCaller: CheckCaller;
   /** Undefined: no limit holds before sign-in. */
   readonly guardAddress: GuardAddress | undefined;
   isTrustedProxy(address: string): boolean;
@@ -45,12 +44,5 @@ export function edgeParts(
     guardAddress: ipGuard && guards.guard(ipGuard),
     isTrustedProxy: proxyTrust(config.trustedProxies),
     bodyLimitBytes: config.bodyLimitBytes,
-  };
-}
-
-/** Host and Origin, by what holds when it is asked. */
-export function checkCallerBy(parts: () => EdgeParts): onRequestHookHandler {
-  return function (request, reply, done) {
-    parts().checkCaller.call(this, request, reply, done);
   };
 }

@@ -11,7 +11,7 @@ import { readAccept } from './accept-header.ts';
 import { authorizationsOf } from './authorizations-of.ts';
 import { HttpReply } from './client-reply.ts';
 import type { KeepAliveComments } from './keep-alive-comments.ts';
-import { identify, type McpGateOptions, mcpGate } from './mcp-gate.ts';
+import { identify, type McpGateOptions, passGate } from './mcp-gate.ts';
 import { type ReadBodyOptions, readBody } from './read-body.ts';
 import { challengeFor, type SignIn } from './sign-in.ts';
 
@@ -22,6 +22,8 @@ export interface McpRouteOptions extends McpGateOptions {
   readonly keepAlive: KeepAliveComments;
   /** Replies whose last byte is not out yet. */
   readonly openReplies: Set<HttpReply>;
+  /** Ends a request that becomes no exchange. */
+  refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void;
   handleExchange(exchange: Exchange): Promise<void>;
   onFailure(error: GatewayError, record: ExchangeRecord): void;
 }
@@ -33,33 +35,45 @@ export function registerMcpRoute(app: FastifyInstance, options: McpRouteOptions)
   for (const method of METHODS) {
     if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }
-  // Bodies are ours to read, as bytes: a parser would lose digits, and read before the gate is passed.
+  // A body that was sent elsewhere is not read at all.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   for (const path of ['/mcp', '/mcp/', '/mcp/:view', '/mcp/:view/']) {
     app.route({
       method: app.supportedMethods,
       url: options.basePath + path,
-      onRequest: mcpGate(options),
-      handler: (request, reply) => runExchange(request, reply, options),
+      // Never called back: the request is ours from here on. Bodies are ours to read, as bytes: a parser would lose
+      // digits, and read before the gate is passed; and what the framework does besides costs as much as the gate.
+      onRequest: (request, reply) => void serve(request, reply, options),
+      handler: () => undefined,
     });
   }
 }
 
-/** What fails before `hijack` is the error handler's, which reads off the rest of the body; then it is the reply's. */
+/** Never rejects. */
+async function serve(request: FastifyRequest, reply: FastifyReply, options: McpRouteOptions): Promise<void> {
+  reply.hijack();
+  const { raw: response } = reply;
+  try {
+    if (await passGate(request, response, options)) await runExchange(request, response, options);
+  } catch (thrown) {
+    options.refuse(thrown, request, reply);
+  }
+}
+
+/** What fails before the exchange has begun is refused, and the rest of the body read off; then it is the reply's. */
 async function runExchange(
   request: FastifyRequest,
-  reply: FastifyReply,
+  response: ServerResponse,
   options: McpRouteOptions,
 ): Promise<void> {
   const bodyHold = options.budget.open();
   try {
     const { bodyLimitBytes } = options.parts();
-    const body = await bodyOf(request, reply.raw, { maxBytes: bodyLimitBytes, hold: bodyHold });
+    const body = await bodyOf(request, response, { maxBytes: bodyLimitBytes, hold: bodyHold });
     // However slowly a body comes: nothing begins on rights that are gone.
     if (request.edge.signIn !== options.parts().signIn) await identify(request, options);
-    reply.hijack();
-    await answerExchange(newExchange(request, reply.raw, body, options), options);
+    await answerExchange(newExchange(request, response, body, options), options);
   } finally {
     request.edge.isOver = true;
     bodyHold.resize(0);

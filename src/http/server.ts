@@ -12,7 +12,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { HttpReply } from './client-reply.ts';
 import { answerEarly } from './early-answer.ts';
 import { newEdgeContext } from './edge-context.ts';
-import { checkCallerBy, type EdgeSettings, edgeParts } from './edge-parts.ts';
+import { type EdgeSettings, edgeParts } from './edge-parts.ts';
 import { errorResponse } from './error-response.ts';
 import { fromFastifyError } from './fastify-error.ts';
 import { createHttpListener } from './http-listener.ts';
@@ -84,7 +84,8 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
   app.setErrorHandler(refuse);
   const ipGuards = await createIpGuards(app);
   let parts = edgeParts(options, ipGuards);
-  app.setNotFoundHandler({ preHandler: checkCallerBy(() => parts) }, () => {
+  app.setNotFoundHandler((request) => {
+    parts.checkCaller(request);
     throw new GatewayError('path-unknown');
   });
   const { basePath } = splitPublicUrl(config.publicUrl);
@@ -96,6 +97,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     parts: () => parts,
     isStopping,
     isLastAnswer,
+    refuse,
     handleExchange,
     onSettled,
     onFailure: (error, record) => reportFailure(logger, error, record),
