@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { failureFor, GatewayError } from '../errors.ts';
 import type { ClientReply } from '../pipeline/exchange.ts';
 import type { Era } from '../protocol/era.ts';
-import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
+import { type JsonRpcOutcome, type StreamMessage, writeOutcome } from '../protocol/json-rpc.ts';
 import { writeJson } from '../protocol/json-text.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Accepted } from './accept-header.ts';
@@ -96,19 +96,24 @@ export class HttpReply implements ClientReply {
   ): void {
     if (this.#course.hasEnded) return;
     const { record, hold } = this.#options;
-    const json = `{"jsonrpc":"2.0","id":${idText},${writeJson(outcome).slice(1)}`;
+    const json = `{"jsonrpc":"2.0","id":${idText},${writeOutcome(outcome).slice(1)}`;
     if (json.length > LARGE_ANSWER && !hold.resize(json.length)) {
       this.fail(new GatewayError('no-capacity', { reason: 'buffers_full' }), idText, record.era ?? 'legacy');
       return;
     }
     record.outcome ??= 'error' in outcome ? 'error' : 'ok';
     record.isError = 'result' in outcome && outcome.result.isError === true;
-    record.answerBytes = Buffer.byteLength(json);
+    // As bytes, once: a text would be gone through for its length, then again for each place that it is copied to.
     if (this.#course.endsAsEvent(status)) {
+      const frame = eventFrame(json, eventId);
+      const bytes = Buffer.from(frame);
+      record.answerBytes = bytes.length - (frame.length - json.length);
       this.openStream();
-      this.#endStream(eventFrame(json, eventId));
+      this.#endStream(bytes);
     } else {
-      this.#endWithJson(status, [], json);
+      const bytes = Buffer.from(json);
+      record.answerBytes = bytes.length;
+      this.#endWithJson(status, [], bytes);
     }
   }
 
@@ -125,7 +130,7 @@ export class HttpReply implements ClientReply {
       this.#endStream(idText === undefined ? '' : eventFrame(errorMessage(error, context), undefined));
     } else {
       const { status, headers, body } = errorResponse(error, context);
-      this.#endWithJson(status, headers, body);
+      this.#endWithJson(status, headers, Buffer.from(body));
     }
   }
 
@@ -149,7 +154,7 @@ export class HttpReply implements ClientReply {
     else this.#response.once('close', listener);
   }
 
-  #endWithJson(status: number, headers: readonly string[], json: string): void {
+  #endWithJson(status: number, headers: readonly string[], json: Buffer): void {
     this.#course.end();
     this.#writeHead(status, [
       ...headers,
@@ -158,12 +163,12 @@ export class HttpReply implements ClientReply {
       'Cache-Control',
       'no-store',
       'Content-Length',
-      String(Buffer.byteLength(json)),
+      String(json.length),
     ]);
     this.#pace.end(json);
   }
 
-  #endStream(lastFrame: string): void {
+  #endStream(lastFrame: string | Buffer): void {
     this.#course.end();
     this.#stopComments?.();
     this.#pace.end(lastFrame);

@@ -3,8 +3,7 @@
 import { failureFor, GatewayError } from '../errors.ts';
 import type { ClientReply } from '../pipeline/exchange.ts';
 import type { Era } from '../protocol/era.ts';
-import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
-import { writeJson } from '../protocol/json-text.ts';
+import { type JsonRpcOutcome, type StreamMessage, writeOutcome } from '../protocol/json-rpc.ts';
 import type { ForwardedRecord, ReplyFrame } from '../replicas/replicas.ts';
 import { frameText, HEARTBEAT, respondText } from '../replicas/reply-frames.ts';
 import type { SignedLines } from '../replicas/signed-lines.ts';
@@ -83,7 +82,7 @@ export class FramedReply implements ClientReply {
   ): void {
     if (this.#course.hasEnded) return;
     const { record, hold } = this.#options;
-    const outcomeJson = writeJson(outcome);
+    const outcomeJson = writeOutcome(outcome);
     if (outcomeJson.length > LARGE_ANSWER && !hold.resize(outcomeJson.length)) {
       this.fail(new GatewayError('no-capacity', { reason: 'buffers_full' }), idText, record.era ?? 'legacy');
       return;

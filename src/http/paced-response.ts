@@ -43,8 +43,8 @@ export class PacedResponse {
     this.#account();
   }
 
-  end(text: string): void {
-    this.#response.end(text);
+  end(last: string | Buffer): void {
+    this.#response.end(last);
     this.#account();
   }
 

@@ -77,6 +77,21 @@ function hasNoFraction(number: string): boolean {
   return /^0*$/.test(behindPoint);
 }
 
+/** As servers have written them; a result that becomes another one has no text any more. */
+const RESULT_TEXTS = new WeakMap<JsonObject, string>();
+
+/** Remembers how a result was written, so that it need not be written anew where it goes on as it is. */
+export function keepResultText(outcome: JsonRpcOutcome, text: string): void {
+  // An event of a stream is one line.
+  if ('result' in outcome && !/[\r\n]/.test(text)) RESULT_TEXTS.set(outcome.result, text);
+}
+
+/** `{"result":...}` or `{"error":...}` */
+export function writeOutcome(outcome: JsonRpcOutcome): string {
+  const text = 'result' in outcome ? RESULT_TEXTS.get(outcome.result) : undefined;
+  return text === undefined ? writeJson(outcome) : `{"result":${text}}`;
+}
+
 /** Tells request, notification and response apart, or says in one sentence what is wrong. */
 export function readMessage(value: unknown): JsonRpcMessage | ShapeError {
   if (!isJsonObject(value)) return malformed('the message must be a single JSON object', undefined);

@@ -134,7 +134,7 @@ class CallStream {
     let linger: NodeJS.Timeout | undefined;
     const onMessageData = (data: string) => {
       this.#point.progressed();
-      if (receive(Buffer.from(data), this.#options)) {
+      if (receive(data, this.#options)) {
         linger ??= setTimeout(() => answer.body.destroy(), LINGER_MS).unref();
       }
     };
@@ -185,7 +185,7 @@ class CallStream {
 }
 
 /** Hands over a message, or the messages of a batch as 2025-03-26 allows them. @returns true with the response */
-function receive(text: Buffer, { onItem }: CallExchangeOptions): boolean {
+function receive(text: Buffer | string, { onItem }: CallExchangeOptions): boolean {
   let answered = false;
   for (const item of readServerLine(text)) answered = onItem(item) || answered;
   return answered;

@@ -268,7 +268,7 @@ class StreamableHttpTransport implements HttpTransport {
   }
 
   #receiveUnsolicited(data: string): void {
-    for (const item of readServerLine(Buffer.from(data))) {
+    for (const item of readServerLine(data)) {
       if (item.kind === 'request' || item.kind === 'notification') {
         this.#life.tell(asServerMessage(item));
       } else {

@@ -209,7 +209,7 @@ class SseTransport implements HttpTransport {
   }
 
   #receive(data: string): void {
-    for (const item of readServerLine(Buffer.from(data))) {
+    for (const item of readServerLine(data)) {
       switch (item.kind) {
         case 'response':
         case 'bad-answer': {
