@@ -4,12 +4,12 @@ import type { ServerResponse } from 'node:http';
 import { failureFor, GatewayError } from '../errors.ts';
 import type { ClientReply } from '../pipeline/exchange.ts';
 import type { Era } from '../protocol/era.ts';
-import { type JsonRpcOutcome, type StreamMessage, writeOutcome } from '../protocol/json-rpc.ts';
+import { type JsonRpcOutcome, type StreamMessage, writtenResult } from '../protocol/json-rpc.ts';
 import { writeJson } from '../protocol/json-text.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Accepted } from './accept-header.ts';
 import { type ChallengeFor, errorMessage, errorResponse, type FailureContext } from './error-response.ts';
-import { EVENT_STREAM, eventFrame, KEEP_ALIVE_COMMENT, primingFrame } from './event-frame.ts';
+import { EVENT_STREAM, eventFrame, eventPieces, KEEP_ALIVE_COMMENT, primingFrame } from './event-frame.ts';
 import type { KeepAliveComments } from './keep-alive-comments.ts';
 import { PacedResponse, type PacedResponseOptions } from './paced-response.ts';
 import { ReplyCourse } from './reply-course.ts';
@@ -96,24 +96,25 @@ export class HttpReply implements ClientReply {
   ): void {
     if (this.#course.hasEnded) return;
     const { record, hold } = this.#options;
-    const json = `{"jsonrpc":"2.0","id":${idText},${writeOutcome(outcome).slice(1)}`;
-    if (json.length > LARGE_ANSWER && !hold.resize(json.length)) {
+    const written = writtenResult(outcome);
+    const pieces =
+      written === undefined
+        ? [`{"jsonrpc":"2.0","id":${idText},${writeJson(outcome).slice(1)}`]
+        : [`{"jsonrpc":"2.0","id":${idText},"result":`, written, '}'];
+    const json = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));
+    const bytes = lengthOf(json);
+    if (bytes > LARGE_ANSWER && !hold.resize(bytes)) {
       this.fail(new GatewayError('no-capacity', { reason: 'buffers_full' }), idText, record.era ?? 'legacy');
       return;
     }
     record.outcome ??= 'error' in outcome ? 'error' : 'ok';
     record.isError = 'result' in outcome && outcome.result.isError === true;
-    // As bytes, once: a text would be gone through for its length, then again for each place that it is copied to.
+    record.answerBytes = bytes;
     if (this.#course.endsAsEvent(status)) {
-      const frame = eventFrame(json, eventId);
-      const bytes = Buffer.from(frame);
-      record.answerBytes = bytes.length - (frame.length - json.length);
       this.openStream();
-      this.#endStream(bytes);
+      this.#endStream(eventPieces(json, eventId));
     } else {
-      const bytes = Buffer.from(json);
-      record.answerBytes = bytes.length;
-      this.#endWithJson(status, [], bytes);
+      this.#endWithJson(status, [], json);
     }
   }
 
@@ -127,10 +128,10 @@ export class HttpReply implements ClientReply {
     if (this.#course.endsAsEvent(failureFor(error.code, era).status)) {
       this.openStream();
       // Without an id the client could not tell whose failure this is.
-      this.#endStream(idText === undefined ? '' : eventFrame(errorMessage(error, context), undefined));
+      this.#endStream(idText === undefined ? [] : [eventFrame(errorMessage(error, context), undefined)]);
     } else {
       const { status, headers, body } = errorResponse(error, context);
-      this.#endWithJson(status, headers, Buffer.from(body));
+      this.#endWithJson(status, headers, [Buffer.from(body)]);
     }
   }
 
@@ -145,7 +146,7 @@ export class HttpReply implements ClientReply {
   end(): void {
     if (this.#course.hasEnded) return;
     this.openStream();
-    if (this.#course.isStreaming) this.#endStream('');
+    if (this.#course.isStreaming) this.#endStream([]);
     else this.accept();
   }
 
@@ -154,7 +155,7 @@ export class HttpReply implements ClientReply {
     else this.#response.once('close', listener);
   }
 
-  #endWithJson(status: number, headers: readonly string[], json: Buffer): void {
+  #endWithJson(status: number, headers: readonly string[], json: readonly Buffer[]): void {
     this.#course.end();
     this.#writeHead(status, [
       ...headers,
@@ -163,15 +164,15 @@ export class HttpReply implements ClientReply {
       'Cache-Control',
       'no-store',
       'Content-Length',
-      String(json.length),
+      String(lengthOf(json)),
     ]);
-    this.#pace.end(json);
+    this.#pace.end(...json);
   }
 
-  #endStream(lastFrame: string | Buffer): void {
+  #endStream(lastFrame: readonly (string | Buffer)[]): void {
     this.#course.end();
     this.#stopComments?.();
-    this.#pace.end(lastFrame);
+    this.#pace.end(...lastFrame);
   }
 
   #writeHead(status: number, headers: readonly string[]): void {
@@ -191,4 +192,8 @@ export class HttpReply implements ClientReply {
     this.#stopComments?.();
     this.#pace.closed();
   }
+}
+
+function lengthOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
 }

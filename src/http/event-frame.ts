@@ -8,6 +8,11 @@ export function eventFrame(json: string, eventId: string | undefined): string {
   return eventId === undefined ? `data: ${json}\n\n` : `id: ${eventId}\ndata: ${json}\n\n`;
 }
 
+/** The same of a message in pieces, which are not joined. */
+export function eventPieces(json: readonly Buffer[], eventId: string | undefined): (string | Buffer)[] {
+  return [eventId === undefined ? 'data: ' : `id: ${eventId}\ndata: `, ...json, '\n\n'];
+}
+
 /** How long a client that lost its connection waits before it asks for the rest. */
 const RETRY_MS = 1_000;
 

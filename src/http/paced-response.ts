@@ -43,8 +43,10 @@ export class PacedResponse {
     this.#account();
   }
 
-  end(last: string | Buffer): void {
-    this.#response.end(last);
+  /** @param last goes out at once, in as many pieces as it has */
+  end(...last: readonly (string | Buffer)[]): void {
+    for (const piece of last.slice(0, -1)) this.#response.write(piece);
+    this.#response.end(last.at(-1) ?? '');
     this.#account();
   }
 

@@ -77,19 +77,17 @@ function hasNoFraction(number: string): boolean {
   return /^0*$/.test(behindPoint);
 }
 
-/** As servers have written them; a result that becomes another one has no text any more. */
-const RESULT_TEXTS = new WeakMap<JsonObject, string>();
+/** As servers have written them; a result that becomes another one is another object. */
+const WRITTEN_RESULTS = new WeakMap<JsonObject, Buffer | string>();
 
 /** Remembers how a result was written, so that it need not be written anew where it goes on as it is. */
-export function keepResultText(outcome: JsonRpcOutcome, text: string): void {
-  // An event of a stream is one line.
-  if ('result' in outcome && !/[\r\n]/.test(text)) RESULT_TEXTS.set(outcome.result, text);
+export function keepWritten(result: JsonObject, written: Buffer | string): void {
+  WRITTEN_RESULTS.set(result, written);
 }
 
-/** `{"result":...}` or `{"error":...}` */
-export function writeOutcome(outcome: JsonRpcOutcome): string {
-  const text = 'result' in outcome ? RESULT_TEXTS.get(outcome.result) : undefined;
-  return text === undefined ? writeJson(outcome) : `{"result":${text}}`;
+/** JSON in one line; undefined where nobody has kept it. */
+export function writtenResult(outcome: JsonRpcOutcome): Buffer | string | undefined {
+  return 'result' in outcome ? WRITTEN_RESULTS.get(outcome.result) : undefined;
 }
 
 /** Tells request, notification and response apart, or says in one sentence what is wrong. */

@@ -1,7 +1,7 @@
 // JSON in and out without losing what a number said. JSON.parse turns 9007199254740993 into ...992; a gateway
 // must hand on what it was given, so such numbers are kept as raw JSON and written back digit by digit.
 import { buildJson } from './build-json.ts';
-import { scanJson } from './scan-json.ts';
+import { type JsonScan, scanJson } from './scan-json.ts';
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export interface JsonObject {
@@ -28,11 +28,17 @@ const jsonWithRaw = JSON as unknown as JsonWithRaw;
  * @throws RangeError when it nests deeper than {@link MAX_NESTING}: it could be read, but not written again
  */
 export function readJson(text: string): unknown {
-  const { fragile, tooDeep } = scanJson(text, MAX_NESTING);
-  if (tooDeep) throw new RangeError(`The JSON text nests deeper than ${MAX_NESTING} levels`);
+  return readScannedJson(text).value;
+}
+
+/** The same, with what has been found out about the text meanwhile. */
+export function readScannedJson(text: string): { readonly value: unknown; readonly scan: JsonScan } {
+  const scan = scanJson(text, MAX_NESTING);
+  if (scan.tooDeep) throw new RangeError(`The JSON text nests deeper than ${MAX_NESTING} levels`);
   const value: unknown = JSON.parse(text);
+  const { fragile } = scan;
   // A reviver would do the same, several times slower: it is called for every value of the text.
-  return fragile.length === 0 ? value : buildJson(text, fragile, rawNumbers());
+  return { value: fragile.length === 0 ? value : buildJson(text, fragile, rawNumbers()), scan };
 }
 
 /** The text of a number that {@link readJson} kept raw, or undefined for every other value. */

@@ -14,12 +14,6 @@ const PLAIN = /[^\t\n\r ,\]}]+/y;
  * @param text an object that JSON.parse takes
  */
 export function rawStringMember(text: string, name: string): string | undefined {
-  const member = rawMember(text, name);
-  return member?.startsWith('"') ? member : undefined;
-}
-
-/** The text of the last top-level member of that name, whatever its value; undefined where there is none. */
-export function rawMember(text: string, name: string): string | undefined {
   let found: string | undefined;
   let at = text.indexOf('{') + 1;
   for (;;) {
@@ -28,7 +22,7 @@ export function rawMember(text: string, name: string): string | undefined {
     if (key === undefined) return found;
     const start = NAME.lastIndex;
     const end = endOfValue(text, start);
-    if (JSON.parse(key) === name) found = text.slice(start, end);
+    if (JSON.parse(key) === name) found = text[start] === '"' ? text.slice(start, end) : undefined;
     WHITE.lastIndex = end;
     WHITE.exec(text);
     if (text[WHITE.lastIndex] !== ',') return found;

@@ -5,6 +5,8 @@ export interface JsonScan {
   /** Start and end of each fragile number in turn, in order of the text. */
   readonly fragile: readonly number[];
   readonly tooDeep: boolean;
+  /** Indexes of the colon and of the end of each top-level member in turn, where the text is an object. */
+  readonly members: readonly number[];
 }
 
 const QUOTE = 0x22;
@@ -20,6 +22,8 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
+const COLON = 0x3a;
+const COMMA = 0x2c;
 
 /** A double holds any fifteen digits; with the point, sixteen characters. */
 const MAX_SAFE_CHARS = 15;
@@ -28,6 +32,8 @@ const NOTHING: readonly number[] = [];
 /** Linear in the text, whether or not that is JSON: what is wrong with it is JSON.parse's to say. */
 export function scanJson(text: string, maxNesting: number): JsonScan {
   let fragile: number[] | undefined;
+  const members: number[] = [];
+  let isObject = false;
   let depth = 0;
   let at = 0;
   while (at < text.length) {
@@ -42,13 +48,35 @@ export function scanJson(text: string, maxNesting: number): JsonScan {
         fragile.push(start, at);
       }
     } else {
-      if (char === OPEN_BRACE || char === OPEN_BRACKET) depth += 1;
-      else if (char === CLOSE_BRACE || char === CLOSE_BRACKET) depth -= 1;
-      if (depth > maxNesting) return { fragile: NOTHING, tooDeep: true };
+      if (char === OPEN_BRACE || char === OPEN_BRACKET) {
+        isObject ||= depth === 0 && char === OPEN_BRACE;
+        depth += 1;
+      } else if (isObject && depth === 1 && (char === COLON || char === COMMA || char === CLOSE_BRACE)) {
+        members.push(at);
+      }
+      if (char === CLOSE_BRACE || char === CLOSE_BRACKET) depth -= 1;
+      if (depth > maxNesting) return { fragile: NOTHING, tooDeep: true, members: NOTHING };
       at += 1;
     }
   }
-  return { fragile: fragile ?? NOTHING, tooDeep: false };
+  return { fragile: fragile ?? NOTHING, tooDeep: false, members };
+}
+
+/** Where the value of the last top-level member of that name begins and ends; undefined where there is none. */
+export function spanOfMember(
+  text: string,
+  { members }: Pick<JsonScan, 'members'>,
+  name: string,
+): readonly [start: number, end: number] | undefined {
+  let found: readonly [number, number] | undefined;
+  let keyAt = text.indexOf('{') + 1;
+  for (let index = 0; index + 1 < members.length; index += 2) {
+    const colon = members[index] as number;
+    const end = members[index + 1] as number;
+    if (JSON.parse(text.slice(keyAt, colon)) === name) found = [colon + 1, end];
+    keyAt = end + 1;
+  }
+  return found;
 }
 
 /** The index after the quote that closes the string at `start`, or the text's end. */

@@ -1,8 +1,9 @@
 // What one line of a server's output says. Servers are told to print nothing but messages, and many print more: what
 // is no message is noise, never an end of the stream. Pure.
-import { type JsonRpcMessage, keepResultText, readId, readMessage } from '../protocol/json-rpc.ts';
-import { isJsonObject, type JsonValue, readJson } from '../protocol/json-text.ts';
-import { rawMember } from '../protocol/raw-member.ts';
+import { isUtf8 } from 'node:buffer';
+import { type JsonRpcMessage, keepWritten, readId, readMessage } from '../protocol/json-rpc.ts';
+import { isJsonObject, type JsonValue, readJson, readScannedJson } from '../protocol/json-text.ts';
+import { type JsonScan, spanOfMember } from '../protocol/scan-json.ts';
 
 export type LineItem =
   | JsonRpcMessage
@@ -15,8 +16,12 @@ export type LineItem =
 /** A frame's first key, wherever the line holds one. */
 const FRAME_START = /\{\s*"(?:jsonrpc|id|method|params|result|error)"\s*:/g;
 const MAX_SALVAGE_ATTEMPTS = 8;
-/** To look for the text of a shorter result costs as much as to write it anew; of 10 MB that is a third of all (bench: 10mb). */
-const LARGE_CHARACTERS = 8 * 1024;
+/** A shorter result is written anew at no more cost than it takes to keep it; of 10 MB that is a third (bench: 10mb). */
+const KEPT_CHARACTERS = 8 * 1024;
+const LINE_END = /[\r\n]/;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -37,20 +42,32 @@ export function readServerLine(line: Buffer | string): readonly LineItem[] {
   if (first === undefined) return [];
   // Without the cost of an exception, for a server may print megabytes of this.
   if (first !== '{' && first !== '[') return salvage(Buffer.from(line), text);
-  let value: unknown;
+  let read: ReturnType<typeof readScannedJson>;
   try {
-    value = readJson(text);
+    read = readScannedJson(text);
   } catch (thrown) {
     return thrown instanceof RangeError ? [readTooDeep(text)] : salvage(Buffer.from(line), text);
   }
+  const { value, scan } = read;
   // The revision 2025-03-26 lets a server send several messages as an array.
   if (Array.isArray(value) && value.length > 0) return value.map((member) => readValue(member, text));
   const item = readValue(value, text);
-  if (item.kind === 'response' && text.length > LARGE_CHARACTERS) {
-    const written = rawMember(text, 'result');
-    if (written !== undefined) keepResultText(item.outcome, written);
+  if (item.kind === 'response' && 'result' in item.outcome && text.length > KEPT_CHARACTERS) {
+    const written = resultIn(line, text, scan);
+    if (written !== undefined) keepWritten(item.outcome.result, written);
   }
   return [item];
+}
+
+/** The bytes of a result where its line is bytes that are sound, else its text; in any case one line. */
+function resultIn(line: Buffer | string, text: string, scan: JsonScan): Buffer | string | undefined {
+  const [start, end] = spanOfMember(text, scan, 'result') ?? [];
+  if (start === undefined || end === undefined) return undefined;
+  if (typeof line === 'string') return LINE_END.test(text) ? undefined : text.slice(start, end);
+  if (line.includes(LINE_FEED) || line.includes(CARRIAGE_RETURN) || !isUtf8(line)) return undefined;
+  const markBytes = line[0] === BYTE_ORDER_MARK[0] ? BYTE_ORDER_MARK.length : 0;
+  const firstByte = markBytes + Buffer.byteLength(text.slice(0, start));
+  return line.subarray(firstByte, line.length - Buffer.byteLength(text.slice(end)));
 }
 
 function readValue(value: unknown, text: string): LineItem {
