@@ -74,15 +74,25 @@ export function adjustLogger(logger: Logger, settings: LogSettings): void {
 }
 
 /** pino flushes it when the process exits, whatever the reason short of SIGKILL. */
-function standardError(): DestinationStream {
-  return openDestination({
+function standardError(): DestinationStream & Flushable {
+  const stream = openDestination({
     dest: STANDARD_ERROR,
     minLength: BUFFER_BYTES,
     maxWrite: MAX_WRITE_BYTES,
     periodicFlush: FLUSH_EVERY_MS,
     maxLength: MAX_WAITING_BYTES,
     sync: false,
-  });
+    // Of text it would measure all that waits again with each line.
+    contentMode: 'buffer',
+  }) as unknown as { write(bytes: Buffer): boolean } & Flushable;
+  return {
+    write: (line) => stream.write(Buffer.from(line)),
+    flush: (callback) => stream.flush(callback),
+  };
+}
+
+interface Flushable {
+  flush(callback: (error?: Error) => void): void;
 }
 
 function flushOf(destination: DestinationStream, callback: (error?: Error) => void): void {
