@@ -43,6 +43,8 @@ export class ToolShape {
   /** Who would have a name that an override gives. */
   readonly #renamed: ReadonlyMap<string, readonly string[]>;
   readonly #reviewed = new WeakMap<TargetTable, ReviewedTools>();
+  /** Nothing of the server's is left out, changed or held against anything. */
+  readonly isPlain: boolean;
 
   constructor({ tools, overrides, findings, pins }: ToolShapeOptions) {
     this.findings = findings;
@@ -50,19 +52,16 @@ export class ToolShape {
     this.#allow = tools.allow.map(globOf);
     this.#deny = tools.deny.map(globOf);
     this.#overrides = new Map(Object.entries(overrides.tools));
+    const allowsAll = this.#allow.some(({ text }) => text === '**');
+    const isWhole = allowsAll && this.#deny.length === 0;
+    this.isPlain = isWhole && this.#overrides.size === 0 && this.#pins === undefined;
     const existing = [...this.#overrides.keys()].filter((own) => this.exists(own));
     this.#renamed = Map.groupBy(existing, (own) => this.#shownName(own));
   }
 
-  /** Nothing of the server's is left out, changed or held against anything. */
-  get isPlain(): boolean {
-    const allowsAll = this.#allow.some(({ text }) => text === '**');
-    const isWhole = allowsAll && this.#deny.length === 0;
-    return isWhole && this.#overrides.size === 0 && this.#pins === undefined;
-  }
-
   /** The server's own name of the tool that clients call so; undefined where none can be called so. */
   ownName(shown: string): string | undefined {
+    if (this.isPlain) return shown;
     const [own = shown, ...others] = this.#renamed.get(shown) ?? [];
     if (others.length > 0 || !this.exists(own) || this.#shownName(own) !== shown) return undefined;
     return own;

@@ -9,7 +9,7 @@ import { writeJson } from '../protocol/json-text.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Accepted } from './accept-header.ts';
 import { type ChallengeFor, errorMessage, errorResponse, type FailureContext } from './error-response.ts';
-import { EVENT_STREAM, eventFrame, eventPieces, KEEP_ALIVE_COMMENT, primingFrame } from './event-frame.ts';
+import { EVENT_STREAM, eventBounds, eventFrame, KEEP_ALIVE_COMMENT, primingFrame } from './event-frame.ts';
 import type { KeepAliveComments } from './keep-alive-comments.ts';
 import { PacedResponse, type PacedResponseOptions } from './paced-response.ts';
 import { ReplyCourse } from './reply-course.ts';
@@ -29,6 +29,8 @@ export interface HttpReplyOptions extends PacedResponseOptions {
 
 /** Smaller answers fit the socket's own buffer and are not worth counting. */
 const LARGE_ANSWER = 64 * 1024;
+
+const JSON_BOUNDS = ['', ''] as const;
 
 export class HttpReply implements ClientReply {
   readonly accepts: Accepted;
@@ -96,25 +98,28 @@ export class HttpReply implements ClientReply {
   ): void {
     if (this.#course.hasEnded) return;
     const { record, hold } = this.#options;
+    const isEvent = this.#course.endsAsEvent(status);
+    const [begin, end] = isEvent ? eventBounds(eventId) : JSON_BOUNDS;
+    const head = `${begin}{"jsonrpc":"2.0","id":${idText},`;
     const written = writtenResult(outcome);
-    const pieces =
+    const texts =
       written === undefined
-        ? [`{"jsonrpc":"2.0","id":${idText},${writeJson(outcome).slice(1)}`]
-        : [`{"jsonrpc":"2.0","id":${idText},"result":`, written, '}'];
-    const json = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));
-    const bytes = lengthOf(json);
+        ? [`${head}${writeJson(outcome).slice(1)}${end}`]
+        : [`${head}"result":`, written, `}${end}`];
+    const pieces = texts.map((text) => (typeof text === 'string' ? Buffer.from(text) : text));
+    const bytes = lengthOf(pieces);
     if (bytes > LARGE_ANSWER && !hold.resize(bytes)) {
       this.fail(new GatewayError('no-capacity', { reason: 'buffers_full' }), idText, record.era ?? 'legacy');
       return;
     }
     record.outcome ??= 'error' in outcome ? 'error' : 'ok';
     record.isError = 'result' in outcome && outcome.result.isError === true;
-    record.answerBytes = bytes;
-    if (this.#course.endsAsEvent(status)) {
+    record.answerBytes = bytes - begin.length - end.length;
+    if (isEvent) {
       this.openStream();
-      this.#endStream(eventPieces(json, eventId));
+      this.#endStream(pieces);
     } else {
-      this.#endWithJson(status, [], json);
+      this.#endWithJson(status, [], pieces);
     }
   }
 

@@ -5,12 +5,13 @@ export const EVENT_STREAM = 'text/event-stream';
 export const KEEP_ALIVE_COMMENT = ': keep-alive\n\n';
 
 export function eventFrame(json: string, eventId: string | undefined): string {
-  return eventId === undefined ? `data: ${json}\n\n` : `id: ${eventId}\ndata: ${json}\n\n`;
+  const [begin, end] = eventBounds(eventId);
+  return `${begin}${json}${end}`;
 }
 
-/** The same of a message in pieces, which are not joined. */
-export function eventPieces(json: readonly Buffer[], eventId: string | undefined): (string | Buffer)[] {
-  return [eventId === undefined ? 'data: ' : `id: ${eventId}\ndata: `, ...json, '\n\n'];
+/** What stands before and behind the message. */
+export function eventBounds(eventId: string | undefined): readonly [begin: string, end: string] {
+  return [eventId === undefined ? 'data: ' : `id: ${eventId}\ndata: `, '\n\n'];
 }
 
 /** How long a client that lost its connection waits before it asks for the rest. */

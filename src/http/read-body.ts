@@ -48,6 +48,7 @@ export function readBody(
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    let settled = false;
 
     const onData = (chunk: Buffer) => {
       size += chunk.length;
@@ -59,8 +60,10 @@ export function readBody(
     const onGone = () => settle(new GatewayError('request-malformed', { reason: 'client_left' }));
 
     function settle(problem: GatewayError | undefined): void {
-      request.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
+      if (settled) return;
+      settled = true;
       if (problem !== undefined) {
+        request.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
         // Paused rather than flowing into nothing: who answers decides how much of the rest is read.
         request.pause();
         reject(problem);

@@ -43,7 +43,9 @@ export async function handleModernRequest(
   const routed =
     routeInPlace(gateway, asked, view) ?? (await routeRequest(gateway, exchange, { asked, view, clientAt }));
   if (routed.to !== 'one') return answerAll(gateway, exchange, { routed, view, clientAt });
-  noteRequest(exchange, routed.request, routed.member.server);
+  if (routed.request !== asked || view.sole === undefined) {
+    noteRequest(exchange, routed.request, routed.member.server);
+  }
   const { server, access } = routed.member;
   const { request, hidden } = tracedStep(exchange.record, 'access', () =>
     authorize(exchange, access, routed),

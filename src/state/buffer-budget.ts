@@ -23,6 +23,12 @@ export class BufferBudget {
   #spareBytes = 0;
   /** Oldest first. */
   readonly #spares = new Set<Spare>();
+  readonly #ledger: Ledger = {
+    makeRoom: (bytes) => this.#makeRoom(bytes),
+    add: (bytes) => {
+      this.#usedBytes += bytes;
+    },
+  };
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
@@ -39,22 +45,7 @@ export class BufferBudget {
 
   /** A share of the budget, at first of nothing. */
   open(): BufferHold {
-    let heldBytes = 0;
-    const set = (bytes: number) => {
-      this.#usedBytes += bytes - heldBytes;
-      heldBytes = bytes;
-    };
-    return {
-      resize: (bytes) => {
-        if (bytes > heldBytes && !this.#makeRoom(bytes - heldBytes)) return false;
-        set(bytes);
-        return true;
-      },
-      count: (bytes) => {
-        if (bytes > heldBytes) this.#makeRoom(bytes - heldBytes);
-        set(bytes);
-      },
-    };
+    return new Share(this.#ledger);
   }
 
   /** Counts what can be given up, until `release`; false where there is no room for it. */
@@ -81,5 +72,38 @@ export class BufferBudget {
       spare.giveUp();
     }
     return this.#usedBytes + bytes <= this.maxBytes;
+  }
+}
+
+interface Ledger {
+  makeRoom(bytes: number): boolean;
+  add(bytes: number): void;
+}
+
+/** Each request has several, so it is one small object. */
+class Share implements BufferHold {
+  readonly #ledger: Ledger;
+  #heldBytes = 0;
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+  }
+
+  resize(bytes: number): boolean {
+    const more = bytes - this.#heldBytes;
+    if (more > 0 && !this.#ledger.makeRoom(more)) return false;
+    this.#set(bytes);
+    return true;
+  }
+
+  count(bytes: number): void {
+    const more = bytes - this.#heldBytes;
+    if (more > 0) this.#ledger.makeRoom(more);
+    this.#set(bytes);
+  }
+
+  #set(bytes: number): void {
+    this.#ledger.add(bytes - this.#heldBytes);
+    this.#heldBytes = bytes;
   }
 }

@@ -56,6 +56,8 @@ interface Matched {
   readonly hiding: Clause | undefined;
   /** Of the granting ones, the one that asks for least. */
   readonly granted: Clause | undefined;
+  /** Of every call, whatever its arguments: the clauses have no condition, and ask for no scope that is missing. */
+  readonly always: Decision | undefined;
 }
 
 const MAX_KNOWN = 16;
@@ -122,6 +124,7 @@ export class RuledAccess implements ServerAccess {
     if (hiding !== undefined) return { verdict: 'absent', ...by(hiding) };
     if (granted === undefined) return { verdict: 'absent' };
     if (call === undefined) return { verdict: 'allowed', ...by(granted) };
+    if (matched.always !== undefined) return matched.always;
     return this.#decideCall(matched, this.#facts(kind, name, call));
   }
 
@@ -146,12 +149,21 @@ export class RuledAccess implements ServerAccess {
     const { allows, denies } = this.#byKind[kind];
     const refusing = denies.filter(({ pattern }) => pattern.refuses(target));
     const granting = allows.filter(({ pattern }) => pattern.grants(target));
+    const granted = granting.find(({ rule }) => rule.condition === undefined) ?? granting[0];
+    // A clause with a condition before it could grant first, and be the one that is named.
+    const isSettled =
+      refusing.length === 0 &&
+      granted !== undefined &&
+      granted === granting[0] &&
+      granted.rule.condition === undefined &&
+      this.#missingScopesOf(target).length === 0;
     return {
       target,
       refusing,
       granting,
       hiding: refusing.find(hides),
-      granted: granting.find(({ rule }) => rule.condition === undefined) ?? granting[0],
+      granted,
+      always: isSettled ? { verdict: 'allowed', ...by(granted) } : undefined,
     };
   }
 
