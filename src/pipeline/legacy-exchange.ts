@@ -33,7 +33,7 @@ import { handleBatch } from './legacy-batch.ts';
 import { liveAccess, liveServers } from './live-access.ts';
 import { forwardHome, homeOfRequest, homeOfSession } from './principal-home.ts';
 import type { ClientAt } from './route-on-view.ts';
-import { routeRequest } from './route-request.ts';
+import { routeInPlace, routeRequest } from './route-request.ts';
 import { answerHere, clientsOf, type PermittedRequest, permit, runCall, serverOf } from './session-call.ts';
 import {
   forwardToSession,
@@ -197,7 +197,8 @@ async function handleRequest(
   noteRequest(exchange, asked, view.sole?.server);
   const record = session?.record ?? elsewhere?.stored.record;
   const clientAt = record === undefined ? sessionlessClients(exchange) : clientsOf(record, session, exchange);
-  const routed = await routeRequest(gateway, exchange, { asked, view, clientAt });
+  const routed =
+    routeInPlace(gateway, asked, view) ?? (await routeRequest(gateway, exchange, { asked, view, clientAt }));
   const forward = (kind: Forward['kind'], to: SessionElsewhere) =>
     forwardToSession(gateway, exchange, {
       elsewhere: to,

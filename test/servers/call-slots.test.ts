@@ -168,3 +168,15 @@ test('in a full queue the longest line loses its last to a shorter one, and neve
   for (const next of [lines[0], bob, lines[1]]) (await next)?.();
   assert.deepEqual([limit.inFlight, limit.waiting], [0, 0]);
 });
+
+test('a free slot is had at once; where none is, nobody has joined the queue', async () => {
+  const limit = slots(1);
+  const release = limit.acquireNow(never);
+  assert.ok(release);
+  assert.equal(limit.acquireNow(never), undefined);
+  assert.deepEqual([limit.inFlight, limit.waiting], [1, 0]);
+  release();
+  limit.acquireNow(never)?.();
+  limit.close(new GatewayError('server-unavailable'));
+  assert.throws(() => limit.acquireNow(never), { code: 'server-unavailable' });
+});

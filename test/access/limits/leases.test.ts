@@ -152,3 +152,15 @@ test('F56: a spray of keys is held in bounded memory', async () => {
   for (let n = 0; n < 1_000; n += 1) await leases.take({ ...TAKE, key: `${n}` }, 10);
   assert.ok(leases.size <= 200);
 });
+
+test('a lease gives at once what it has, and nothing where it would have to wait', async () => {
+  const store = new HeldStore();
+  store.hold();
+  const held = new Leases({ store });
+  let given = 0;
+  while (held.takeNow(TAKE, 10)?.taken) given += 1;
+  assert.equal(given, 10);
+  assert.equal(held.takeNow(TAKE, 10), undefined);
+  store.release();
+  assert.equal((await held.take(TAKE, 10)).taken, true);
+});

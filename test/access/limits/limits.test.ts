@@ -218,3 +218,19 @@ test('limits of another config go on counting where those before did', async () 
   const otherWindow = new Limits({ limits: configs(1, 1_000), store }, after);
   assert.equal(await verdict(otherWindow.admit(limitedRequest())), 'admitted');
 });
+
+test('what can be had at once waits for nothing, and leaves nothing taken where it cannot', async () => {
+  const { limits } = limitsOf({ name: 'fair', max: 2 }, { name: 'busy', max: undefined, inFlight: 1 });
+  const first = limits.admitNow(limitedRequest());
+  assert.ok(first);
+  assert.throws(() => limits.admitNow(limitedRequest()), { code: 'rate-limited' });
+  first.leave();
+  limits.admitNow(limitedRequest())?.leave();
+  assert.throws(() => limits.admitNow(limitedRequest()), { code: 'rate-limited' });
+  // A store that has to be asked: nothing is had at once, and no place among those that run is taken.
+  const asked = sickLimits({ max: 2 }, { name: 'busy', max: undefined, inFlight: 1 });
+  asked.store.failing = false;
+  for (let n = 0; n < 3; n += 1) assert.equal(asked.limits.admitNow(limitedRequest()), undefined);
+  (await asked.limits.admit(limitedRequest())).leave();
+  assert.equal(asked.store.asked, 1);
+});
