@@ -62,7 +62,9 @@ function edge(answer: Answer) {
 
 /** Says something, and then what `last` comes to. */
 function slowly(last: (signal: AbortSignal) => Promise<ReplyFrame>, first = OPEN): Answer {
-  return async function* (_sent, signal) {
+  return async function* ({ kind }, signal) {
+    // It is told that the client has left, and has nothing to say to that: it goes on.
+    if (kind === 'left') return;
     yield first;
     yield await last(signal);
   };
