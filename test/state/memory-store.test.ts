@@ -17,10 +17,10 @@ function clocked(maxCounters?: number) {
 
 describe('a store in process', () => storeContract(async () => clocked()));
 
-test('F56: a spray of three times as many keys as are kept is held in bounded memory', async () => {
+test('F56: a spray of a million keys is held in bounded memory', async () => {
   const { store } = clocked();
   const before = heldBytes();
-  for (let n = 0; n < 300_000; n += 1) store.takeNow([{ ...MINUTE, key: `spray ${n}` }]);
+  for (let n = 0; n < 1_000_000; n += 1) store.takeNow([{ ...MINUTE, key: `spray ${n}` }]);
   assert.equal(store.size, 100_000);
   const grownMb = (heldBytes() - before) / 1e6;
   assert.ok(grownMb < 30, `the heap grew by ${grownMb.toFixed(0)} MB`);
