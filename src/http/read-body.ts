@@ -57,7 +57,10 @@ export function readBody(
       chunks.push(chunk);
     };
     const onEnd = () => settle(undefined);
-    const onGone = () => settle(new GatewayError('request-malformed', { reason: 'client_left' }));
+    const onGone = () => {
+      // Every request closes some time, and an error that nobody is told costs as much as a read.
+      if (!settled) settle(new GatewayError('request-malformed', { reason: 'client_left' }));
+    };
 
     function settle(problem: GatewayError | undefined): void {
       if (settled) return;
