@@ -32,13 +32,16 @@ export interface HttpListener {
   close(): Promise<void>;
 }
 
+/** Connections that wait to be accepted; of a crowd beyond it some are reset. The system has a bound of its own, mostly this. */
+const BACKLOG = 4_096;
+
 export function createHttpListener(options: HttpListenerOptions): HttpListener {
   const servers: { server: Server; ended: Promise<unknown> }[] = [];
   let stopping = false;
 
   async function bind(address: string, port: number): Promise<number> {
     const server = createServer(options);
-    server.listen({ host: address, port });
+    server.listen({ host: address, port, backlog: BACKLOG });
     await once(server, 'listening');
     if (stopping) {
       server.close();

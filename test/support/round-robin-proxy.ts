@@ -111,7 +111,7 @@ export async function startRoundRobinProxy(options: ProxyOptions): Promise<Round
   // As patient as a balancer is: the replicas' own limits are those that a client meets.
   const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0, headersTimeout: 0 }, pass);
   server.on('connection', (socket) => socket.setNoDelay(true));
-  server.listen(port, '127.0.0.1');
+  server.listen({ port, host: '127.0.0.1', backlog: 4_096 });
   await once(server, 'listening');
 
   async function end(): Promise<void> {
