@@ -32,7 +32,7 @@ export interface HttpListener {
   close(): Promise<void>;
 }
 
-/** Connections that wait to be accepted; of a crowd beyond it some are reset. The system has a bound of its own, mostly this. */
+/** Connections that wait to be accepted; of a crowd beyond it some are reset. The system's own bound is mostly this. */
 const BACKLOG = 4_096;
 
 export function createHttpListener(options: HttpListenerOptions): HttpListener {
