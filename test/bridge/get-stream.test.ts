@@ -1,6 +1,7 @@
 // The stream of a session for what belongs to no call.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
 import type { FaultyHttpServer } from '../support/faulty-http-server.ts';
 import { legacyHttpBehind, sessionLimits } from '../support/legacy-http.ts';
 import { openSession, type RawSession, type SessionOptions } from '../support/raw-session.ts';
@@ -196,6 +197,11 @@ for (const era of ['legacy', 'modern'] as const) {
     await using session = await openSession(gateway.url);
     await session.tool('echo', { text: 'up' });
     const stream = await session.listen();
+    // One that dies before its link is open has told nobody of a list.
+    await eventually('each replica has its link', async () => {
+      const { links, starting } = (await gateway.status()).servers.faulty ?? {};
+      return links === LIST_LINKS && starting === 0;
+    });
     const [child] = gateway.children();
     process.kill(child ?? 0, 'SIGKILL');
     const methods = new Set<string | undefined>();
