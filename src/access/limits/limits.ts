@@ -26,7 +26,6 @@ export interface LimitsOptions {
 export type LimitDecision = 'taken' | 'refused';
 
 const UNLIMITED: Admission = { leave() {} };
-const NONE: readonly Charge[] = [];
 /** When a place will be free again, nobody knows. */
 const BUSY_RETRY_AFTER_MS = 1_000;
 
@@ -95,8 +94,6 @@ export class Limits {
    * @throws GatewayError rate-limited; then nothing has been charged
    */
   async admit(request: LimitedRequest): Promise<Admission> {
-    const now = this.admitNow(request);
-    if (now !== undefined) return now;
     const admission = this.#enter(request);
     try {
       await this.#charge(this.#chargesOf(request), request.arrival);
@@ -162,10 +159,12 @@ export class Limits {
   }
 
   async #charge(charges: readonly Charge[], arrival: Arrival): Promise<void> {
+    if (charges.length === 0) return;
     await this.#take(charges, arrival);
     this.#noteTaken(charges);
   }
 
+  /** False, and nothing charged, where it has to be waited for. */
   #chargeNow(charges: readonly Charge[], arrival: Arrival): boolean {
     if (charges.length === 0) return true;
     const isTaken = this.#takeNow(charges, arrival);
@@ -177,41 +176,35 @@ export class Limits {
     for (const { limit } of charges) this.#onDecision(limit.config.name, 'taken');
   }
 
-  /** False, and nothing taken, where it has to be waited for. */
   #takeNow(charges: readonly Charge[], arrival: Arrival): boolean {
     const store = this.#store;
     if (arrival.storeFailed || !store.available) {
       this.#chargeHere(charges);
       return true;
     }
-    const leased = charges.filter(({ limit }) => limit.config.lease !== undefined);
-    const exact = charges.length === leased.length ? NONE : charges.filter((one) => !leased.includes(one));
-    if (exact.length > 0 && store.takeNow === undefined) return false;
+    if (charges.every(isLeased)) return this.#takeLeasedNow(charges);
+    if (store.takeNow === undefined || charges.some(isLeased)) return false;
+    this.#requireTaken(store.takeNow(charges.map(({ take }) => take)), charges);
+    return true;
+  }
+
+  #takeLeasedNow(charges: readonly Charge[]): boolean {
     const undo: (() => void)[] = [];
-    const giveBack = () => {
-      for (const give of undo) give();
-    };
-    try {
-      for (const charge of leased) {
-        const outcome = this.#counts.leases.takeNow(charge.take, charge.limit.config.lease ?? 0);
-        if (outcome === undefined) {
-          giveBack();
-          return false;
-        }
-        if (!outcome.taken) throw this.#refused(charge, outcome.retryAfterMs);
+    for (const charge of charges) {
+      const outcome = this.#counts.leases.takeNow(charge.take, charge.limit.config.lease ?? 0);
+      if (outcome?.taken) {
         undo.push(outcome.undo);
+        continue;
       }
-      if (exact.length > 0 && store.takeNow !== undefined) {
-        this.#requireTaken(store.takeNow(exact.map(({ take }) => take)), exact);
-      }
-      return true;
-    } catch (thrown) {
-      giveBack();
-      throw thrown;
+      for (const give of undo) give();
+      if (outcome === undefined) return false;
+      throw this.#refused(charge, outcome.retryAfterMs);
     }
+    return true;
   }
 
   async #take(charges: readonly Charge[], arrival: Arrival): Promise<void> {
+    if (arrival.storeFailed || !this.#store.available) return this.#chargeHere(charges);
     const undo: (() => void)[] = [];
     try {
       await this.#chargeStore(charges, undo);
@@ -257,6 +250,10 @@ export class Limits {
     this.#onDecision(limit.config.name, 'refused');
     return rateLimited(limit.config, retryAfterMs);
   }
+}
+
+function isLeased({ limit }: Charge): boolean {
+  return limit.config.lease !== undefined;
 }
 
 function chargeOf(limit: Limit, key: string, amount: number): Charge {
