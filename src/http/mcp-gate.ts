@@ -99,7 +99,7 @@ function checkMethod({ method }: FastifyRequest): void {
 function recognize(request: FastifyRequest, { parts }: McpGateOptions): boolean {
   const { signIn } = parts();
   const { edge } = request;
-  const principal = signIn === undefined ? ANONYMOUS : signIn.recognize?.(attemptOf(request));
+  const principal = signIn === undefined ? ANONYMOUS : signIn.recognize(attemptOf(request));
   if (principal === undefined) return false;
   edge.signIn = signIn;
   edge.principal = principal;

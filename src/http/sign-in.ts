@@ -13,7 +13,7 @@ export interface SignIn {
    *
    * @throws GatewayError as `authenticate`
    */
-  recognize?(attempt: SignInAttempt): Principal | undefined;
+  recognize(attempt: SignInAttempt): Principal | undefined;
   /** The value of `WWW-Authenticate`. */
   challenge(challenge: Challenge): string;
   /** The metadata document of a view; undefined where there is nowhere to sign in. */

@@ -12,6 +12,7 @@ import { head, RawClient } from './raw-client.ts';
 function signInAs(subject: string, authenticate?: (attempt: SignInAttempt) => Promise<never>): SignIn {
   return {
     authenticate: authenticate ?? (async () => ({ ...ANONYMOUS, issuer: 'test', subject })),
+    recognize: () => undefined,
     challenge: () => `Test realm="${subject}"`,
     metadata: () => undefined,
     watch: () => new AbortController().signal,

@@ -60,6 +60,7 @@ test('every method counts but OPTIONS, and before anybody signs in (F53, F57)', 
       attempts += 1;
       throw new GatewayError('token-missing');
     },
+    recognize: () => undefined,
     challenge: () => 'Test',
     metadata: () => undefined,
     watch: () => new AbortController().signal,

@@ -21,6 +21,7 @@ function doorkeeper(): SignIn & { attempts: SignInAttempt[] } {
       if (attempt.authorization.join() !== 'Bearer good') throw new GatewayError('token-invalid');
       return ALICE;
     },
+    recognize: () => undefined,
     challenge: (challenge: Challenge) => `Test ${JSON.stringify(challenge)}`,
     metadata: () => undefined,
     watch: () => new AbortController().signal,
