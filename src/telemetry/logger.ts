@@ -20,7 +20,7 @@ export interface LoggerOptions extends LogSettings {
   readonly destination?: DestinationStream;
 }
 
-/** A write is a task for another thread, which costs ten times what a line does; whatever waits goes out after 200 ms. */
+/** Each write is a task for another thread: fewer of them cost less (bench: small). Whatever waits goes out after 200 ms. */
 const BUFFER_BYTES = 32 * 1024;
 /** A fuller buffer would be cut into several writes. */
 const MAX_WRITE_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
-// Work that nobody waits for, done for all that one turn of the event loop has brought: code that runs many times in a
-// row finds itself and its data in the processor's caches, and costs a third of what it costs in between (bench: small).
+// Work that nobody waits for, done for all that one turn of the event loop has brought: code that runs several times in
+// a row finds itself and its data in the processor's caches (docs/performance.md; bench: small).
 
 export class TurnBatch<T> {
   readonly #handle: (item: T) => void;
