@@ -1,7 +1,7 @@
 // Sessions in a real Redis: the contract, what it holds, and what somebody can do who writes to it.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LATE_WORD_MS } from '../../src/state/owned-sessions.ts';
 import { RedisSessionStore } from '../../src/state/redis-session-store.ts';
@@ -10,36 +10,22 @@ import { NEW_STATE, type StoredSession } from '../../src/state/session-store.ts'
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { eventually } from '../support/eventually.ts';
 import { failure } from '../support/http-rig.ts';
-import { startRedis, type TestRedis } from '../support/redis.ts';
-import {
-  limitsOf,
-  newPrefix,
-  type SessionReplica,
-  type SessionReplicaOptions,
-  startSessionReplica,
-} from '../support/session-replicas.ts';
+import { startRedis } from '../support/redis.ts';
+import { limitsOf, newPrefix, replicasOnRedis } from '../support/session-replicas.ts';
 import { HOSTILE_IDS, recordOf, sessionStoreContract } from './session-store-contract.ts';
 
 const MAC_KEY = randomBytes(32);
 const logger = createLogger({ level: 'silent', secrets: [] });
 
-let redis: TestRedis;
-before(async () => {
-  redis = await startRedis();
-});
-after(() => redis.close());
-
-function startReplica(options: Omit<SessionReplicaOptions, 'url'>): Promise<SessionReplica> {
-  return startSessionReplica({ url: redis.url, ...options });
-}
+const { redis, start: startReplica } = replicasOnRedis();
 
 async function keys(prefix: string): Promise<string[]> {
-  const found = (await redis.command('KEYS', `${prefix}*`)) as string[];
+  const found = (await redis().command('KEYS', `${prefix}*`)) as string[];
   return found.map((key) => key.slice(prefix.length)).sort();
 }
 
 async function textOf(prefix: string, { key }: StoredSession): Promise<string> {
-  return (await redis.command('GET', `${prefix}s:${key}`)) as string;
+  return (await redis().command('GET', `${prefix}s:${key}`)) as string;
 }
 
 describe('sessions in Redis', () => {
@@ -61,7 +47,7 @@ describe('what Redis holds of sessions', () => {
     );
     for (const name of await keys(prefix)) {
       assert.ok(!name.includes(id) && !name.includes('subject'), name);
-      const livesMs = (await redis.command('PTTL', `${prefix}${name}`)) as number;
+      const livesMs = (await redis().command('PTTL', `${prefix}${name}`)) as number;
       assert.ok(livesMs > 0 && livesMs <= 20_000 + LATE_WORD_MS, `${name} lives ${livesMs} ms`);
     }
     assert.ok(!(await textOf(prefix, { key } as StoredSession)).includes(id));
@@ -72,7 +58,7 @@ describe('what Redis holds of sessions', () => {
     await using one = await startReplica({ prefix });
     const known = await keys(prefix);
     const asked = async () =>
-      Number(/cmdstat_get:calls=(\d+)/.exec(String(await redis.command('INFO', 'commandstats')))?.[1] ?? 0);
+      Number(/cmdstat_get:calls=(\d+)/.exec(String(await redis().command('INFO', 'commandstats')))?.[1] ?? 0);
     const before = await asked();
     for (const id of HOSTILE_IDS) assert.equal(await one.store.find(id), undefined);
     assert.equal(await asked(), before);
@@ -104,7 +90,7 @@ describe('what Redis holds of sessions', () => {
       now: () => now,
     });
     const { key, id } = await one.store.create(recordOf('a'));
-    const livesMs = async () => (await redis.command('PTTL', `${prefix}s:${key}`)) as number;
+    const livesMs = async () => (await redis().command('PTTL', `${prefix}s:${key}`)) as number;
     assert.ok((await livesMs()) <= 5_000 + LATE_WORD_MS);
     now += 58_000;
     one.store.touch(key);
@@ -121,9 +107,9 @@ describe('what Redis holds of sessions', () => {
     await using one = await startReplica({ prefix, limits: { idleTimeoutMs: 20_000 } });
     const { key } = await one.store.create(recordOf('a'));
     await one.store.save(key, { ...NEW_STATE, initialized: true });
-    const livesMs = async () => (await redis.command('PTTL', `${prefix}s:${key}`)) as number;
+    const livesMs = async () => (await redis().command('PTTL', `${prefix}s:${key}`)) as number;
     assert.ok((await livesMs()) > 0, 'written');
-    await redis.command('PEXPIRE', `${prefix}s:${key}`, 5_000);
+    await redis().command('PEXPIRE', `${prefix}s:${key}`, 5_000);
     one.store.touch(key);
     await one.store.leave(key);
     assert.ok((await livesMs()) > 5_000, 'its last use counts');
@@ -143,7 +129,7 @@ describe('what Redis holds of sessions', () => {
     const prefix = newPrefix();
     await using one = await startReplica({ prefix, limits: { max: 1 } });
     const { key } = await one.store.create(recordOf('a'));
-    await redis.command('DEL', `${prefix}s:${key}`);
+    await redis().command('DEL', `${prefix}s:${key}`);
     await one.store.check(key);
     assert.deepEqual(one.lost, [`${key} over`]);
     await one.store.create(recordOf('a'));
@@ -173,7 +159,7 @@ describe('what Redis holds of sessions', () => {
     // Time itself: nothing happens that could be awaited.
     await delay(400);
     await one.store.check(key);
-    const livesMs = (await redis.command('PTTL', `${prefix}s:${key}`)) as number;
+    const livesMs = (await redis().command('PTTL', `${prefix}s:${key}`)) as number;
     assert.ok(livesMs <= 5_000 + LATE_WORD_MS - 300, `${livesMs} ms are left`);
   });
 
@@ -185,7 +171,7 @@ describe('what Redis holds of sessions', () => {
     const taken = await one.store.take((await one.store.find(id)) ?? assert.fail());
     one.store.touch(taken?.key ?? '');
     await one.store.check(taken?.key ?? '');
-    assert.ok(((await redis.command('PTTL', `${prefix}s:${taken?.key}`)) as number) <= 60_000);
+    assert.ok(((await redis().command('PTTL', `${prefix}s:${taken?.key}`)) as number) <= 60_000);
   });
 
   test('a client that says too much of itself is refused, for each of its requests would read it', async () => {
@@ -196,8 +182,8 @@ describe('what Redis holds of sessions', () => {
 });
 
 async function putList(key: string): Promise<void> {
-  await redis.command('DEL', key);
-  await redis.command('LPUSH', key, 'x');
+  await redis().command('DEL', key);
+  await redis().command('LPUSH', key, 'x');
 }
 
 describe('somebody else who writes to Redis', () => {
@@ -229,7 +215,7 @@ describe('somebody else who writes to Redis', () => {
       'x'.repeat(1_000_000),
     ];
     for (const forgery of forgeries) {
-      await redis.command('SET', `${prefix}s:${mine.key}`, forgery);
+      await redis().command('SET', `${prefix}s:${mine.key}`, forgery);
       assert.equal(await replica.store.find(mine.id), undefined, forgery.slice(0, 100));
     }
     assert.equal(replica.forged, forgeries.length);
@@ -282,7 +268,7 @@ describe('somebody else who writes to Redis', () => {
     await replica.store.create(recordOf('a'));
     await using other = await startReplica({ prefix });
     await other.store.create(recordOf('b'));
-    const kinds = await Promise.all(sets.map((name) => redis.command('TYPE', `${prefix}${name}`)));
+    const kinds = await Promise.all(sets.map((name) => redis().command('TYPE', `${prefix}${name}`)));
     assert.deepEqual(kinds, ['zset', 'zset', 'zset', 'zset']);
   });
 });
@@ -346,7 +332,7 @@ describe('F55: Redis is away', () => {
     const prefix = newPrefix();
     await using one = await startReplica({ prefix, limits: { idleTimeoutMs: 1_000 } });
     const { key } = await one.store.create(recordOf('a'));
-    await redis.command('FLUSHALL');
+    await redis().command('FLUSHALL');
     one.store.touch(key);
     await eventually('it knows', () => one.lost.length > 0);
     assert.deepEqual(one.lost, [`${key} over`]);

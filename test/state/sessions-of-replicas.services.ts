@@ -1,27 +1,13 @@
 // Sessions in a real Redis: what replicas see of each other's, and who has them.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { NEW_STATE, type SessionLimits } from '../../src/state/session-store.ts';
 import { eventually } from '../support/eventually.ts';
 import { failure } from '../support/http-rig.ts';
-import { startRedis, type TestRedis } from '../support/redis.ts';
-import {
-  newPrefix,
-  type SessionReplica,
-  type SessionReplicaOptions,
-  startSessionReplica,
-} from '../support/session-replicas.ts';
+import { newPrefix, replicasOnRedis } from '../support/session-replicas.ts';
 import { recordOf } from './session-store-contract.ts';
 
-let redis: TestRedis;
-before(async () => {
-  redis = await startRedis();
-});
-after(() => redis.close());
-
-function startReplica(options: Omit<SessionReplicaOptions, 'url'>): Promise<SessionReplica> {
-  return startSessionReplica({ url: redis.url, ...options });
-}
+const { start: startReplica } = replicasOnRedis();
 
 /** Two replicas that share their sessions. */
 async function startTwo(limits: Partial<SessionLimits> = {}) {

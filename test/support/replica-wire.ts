@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { createReplicaServer, type ReplicaServerOptions } from '../../src/http/replica-server.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
+import { sealEnvelope } from '../../src/replicas/envelope.ts';
 import { ReplicaClient, type ReplicaClientOptions } from '../../src/replicas/replica-client.ts';
 import { replicaKeys } from '../../src/replicas/replica-keys.ts';
 import type { ForwardedExchange, LiveReplica, ReplyFrame } from '../../src/replicas/replicas.ts';
@@ -96,4 +97,14 @@ export async function framesOf(answer: AsyncIterable<ReplyFrame>): Promise<Reply
 
 export function aborted(signal: AbortSignal): Promise<unknown> {
   return signal.aborted ? Promise.resolve() : once(signal, 'abort');
+}
+
+/** A signed message as it goes over the wire. @param headers each with its line end */
+export function signedRequest(headers = ''): Buffer {
+  const sent = sentExchange();
+  const route = { from: EDGE, to: HOME, key: replicaKeys(SECRET).envelope, now: Date.now() };
+  const { line, signature } = sealEnvelope(sent, route);
+  const length = line.length + 1 + sent.body.length;
+  const head = `POST /exchange HTTP/1.1\r\nHost: x\r\nPortico-Signature: ${signature}\r\nContent-Length: ${length}\r\n`;
+  return Buffer.concat([Buffer.from(`${head}${headers}\r\n`), line, Buffer.from('\n'), sent.body]);
 }

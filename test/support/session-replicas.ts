@@ -1,10 +1,12 @@
 // Replicas as far as sessions go: each has a store of its own on one Redis, and knows what the others publish.
 import { randomBytes } from 'node:crypto';
+import { after, before } from 'node:test';
 import type { ReplicaEvent } from '../../src/replicas/replicas.ts';
 import { RedisSessionStore } from '../../src/state/redis-session-store.ts';
 import { RedisStore } from '../../src/state/redis-store.ts';
 import type { SessionLimits } from '../../src/state/session-store.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
+import { startRedis, type TestRedis } from './redis.ts';
 
 const MAC_KEY = randomBytes(32);
 const logger = createLogger({ level: 'silent', secrets: [] });
@@ -28,6 +30,22 @@ export interface SessionReplicaOptions {
   readonly limits?: Partial<SessionLimits>;
   readonly macKey?: Buffer;
   readonly now?: () => number;
+}
+
+/** Replicas on a Redis of this file's own; to be asked for at its top. */
+export function replicasOnRedis(): {
+  readonly redis: () => TestRedis;
+  start(options: Omit<SessionReplicaOptions, 'url'>): Promise<SessionReplica>;
+} {
+  let redis: TestRedis;
+  before(async () => {
+    redis = await startRedis();
+  });
+  after(() => redis.close());
+  return {
+    redis: () => redis,
+    start: (options) => startSessionReplica({ url: redis.url, ...options }),
+  };
 }
 
 export function limitsOf(limits: Partial<SessionLimits> = {}): SessionLimits {
