@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
+import { keepWritten } from '../../src/protocol/json-rpc.ts';
 import { post, startEdge } from './edge.ts';
 import { head, RawClient } from './raw-client.ts';
 
@@ -235,4 +236,24 @@ test('F26: an exchange that has answered is not aborted when its connection is u
     signals.map((signal) => signal.aborted),
     [false, false],
   );
+});
+
+test('a result goes out in the bytes that its server wrote, and the record counts the message alone', async (t) => {
+  const written = Buffer.from(`{"text":"${'é '.repeat(20_000)}" }`);
+  const answerBytes: (number | undefined)[] = [];
+  const { url } = await startEdge(t, {
+    handle: ({ reply, record }) => {
+      const result = {};
+      keepWritten(result, written);
+      reply.respond('1', { result }, reply.accepts.json ? {} : { eventId: 'last' });
+      answerBytes.push(record.answerBytes);
+    },
+  });
+  const message = `{"jsonrpc":"2.0","id":1,"result":${written}}`;
+  const json = await post(`${url}/mcp`, '{}');
+  assert.equal(json.headers.get('content-length'), String(Buffer.byteLength(message)));
+  assert.equal(await json.text(), message);
+  const events = await post(`${url}/mcp`, '{}', { accept: 'text/event-stream' });
+  assert.equal(await events.text(), `${COMMENT}id: last\ndata: ${message}\n\n`);
+  assert.deepEqual(answerBytes, [Buffer.byteLength(message), Buffer.byteLength(message)]);
 });

@@ -234,3 +234,17 @@ test('what can be had at once waits for nothing, and leaves nothing taken where 
   (await asked.limits.admit(limitedRequest())).leave();
   assert.equal(asked.store.asked, 1);
 });
+
+test('of limits that are leased, what one refuses costs nothing of another', async () => {
+  const { limits, ask } = limitsOf(
+    { name: 'mine', max: 2, lease: 2 },
+    { name: 'search', match: 'docs/search', max: 1, lease: 1 },
+  );
+  const search = { target: { kind: 'tools', name: 'search' } } as const;
+  assert.equal(await ask(search), 'admitted');
+  for (let n = 0; n < 5; n += 1) {
+    assert.throws(() => limits.admitNow(limitedRequest(search)), { code: 'rate-limited' });
+  }
+  assert.ok(limits.admitNow(limitedRequest()));
+  assert.equal(await ask(), 'rate:mine: 60000');
+});

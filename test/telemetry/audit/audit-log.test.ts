@@ -64,6 +64,22 @@ test('records stand in the file in the order in which they came, and the chain o
   assert.equal(heads.lines.findLast(({ auditHead }) => auditHead)?.auditHead, head?.hash);
 });
 
+test('what is made at the end of a turn is there before the log ends, though that comes first', async (t) => {
+  const path = join(await auditFolder(t), 'audit.jsonl');
+  const log = await open(path, { lines: [] });
+  log.write({ n: 1 });
+  log.writeLater(() => ({ n: 2 }));
+  await log.close();
+  const written = (await readFile(path, 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    written.map(({ kind, n }) => kind ?? n),
+    ['start', 1, 2, 'stop'],
+  );
+});
+
 test('a cut tail is found by the head that the log told', async (t) => {
   const path = join(await auditFolder(t), 'audit.jsonl');
   const heads: Heads = { lines: [] };
