@@ -245,6 +245,8 @@ export class LinkPool {
   #drop(key: string, entry: Entry): void {
     this.#entries.delete(key);
     entry.place?.leave();
+    // One that is going by itself and has not said so yet.
+    if (entry.link?.open === false) this.#ended.add(entry.link);
   }
 
   #closeInBackground(key: string, entry: Entry): void {

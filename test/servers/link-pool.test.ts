@@ -6,17 +6,21 @@ import { createOutbound } from '../../src/servers/http/outbound.ts';
 import { LinkPool } from '../../src/servers/link-pool.ts';
 import { ProcessPlaces } from '../../src/servers/process-places.ts';
 import { LinkInbox, ServerLink } from '../../src/servers/server-link.ts';
+import { startStdioTransport } from '../../src/servers/stdio/stdio-transport.ts';
+import type { ServerTransport } from '../../src/servers/transport.ts';
 import { BufferBudget } from '../../src/state/buffer-budget.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
+import { eventually } from '../support/eventually.ts';
 import { startFaultyHttpServer } from '../support/faulty-http-server.ts';
 import { failure } from '../support/http-rig.ts';
 import { httpServerConfig } from '../support/http-server-config.ts';
-import { modernMeta } from '../support/stdio-rig.ts';
+import { FAULTY_SERVER, faultyConfig, modernMeta, QUICK_STOP } from '../support/stdio-rig.ts';
 
 interface PoolRig {
   readonly pool: LinkPool;
   /** A link to a real server; it speaks no word before its first call. */
   link(): ServerLink;
+  linkOver(transport: ServerTransport, inbox: LinkInbox): ServerLink;
   /** A start that the test lets go on. */
   start(): Start;
 }
@@ -54,8 +58,11 @@ async function openPool(t: TestContext, limits: Partial<PoolLimits> = {}): Promi
   });
   const link = () => {
     const inbox = new LinkInbox();
-    return new ServerLink({
-      transport: openHttpTransport(config, { events: inbox, outbound, logger, budget }),
+    return linkOver(openHttpTransport(config, { events: inbox, outbound, logger, budget }), inbox);
+  };
+  const linkOver: PoolRig['linkOver'] = (transport, inbox) =>
+    new ServerLink({
+      transport,
       peer: {
         era: 'modern',
         version: '2026-07-28',
@@ -68,7 +75,6 @@ async function openPool(t: TestContext, limits: Partial<PoolLimits> = {}): Promi
       inbox,
       onClosed: (ended) => pool.forget(ended),
     });
-  };
   const start = () => {
     const { promise, resolve, reject } = Promise.withResolvers<ServerLink>();
     const signals: AbortSignal[] = [];
@@ -84,7 +90,7 @@ async function openPool(t: TestContext, limits: Partial<PoolLimits> = {}): Promi
     };
     return { run, signals, finish, fail: reject };
   };
-  return { pool, link, start };
+  return { pool, link, linkOver, start };
 }
 
 test('F12: whoever asks while a link starts shares the one start', async (t) => {
@@ -172,6 +178,28 @@ test('a link that died makes room for another under its key', async (t) => {
   const again = pool.acquire('a', second.run, { pinned: true });
   const alive = second.finish();
   assert.equal(await again, alive);
+});
+
+test('closing the pool waits for a link that was on its way out when another took its key', async (t) => {
+  const { pool, link, linkOver } = await openPool(t);
+  const inbox = new LinkInbox();
+  // The server outlives its wrapper and holds the pipe, which is read to its end before the link says that it is gone.
+  const args = ['-c', '"$0" "$@"; exit $?', process.execPath, FAULTY_SERVER, '--ignore-eof'];
+  const transport = await startStdioTransport(faultyConfig([], { command: '/bin/sh', args }), {
+    events: inbox,
+    logger: createLogger({ level: 'silent', secrets: [], destination: { write: () => {} } }),
+    budget: new BufferBudget(Number.POSITIVE_INFINITY),
+    timings: { ...QUICK_STOP, outputDrainMs: 60_000 },
+  });
+  const leaving = await pool.acquire('a', async () => linkOver(transport, inbox), { pinned: false });
+  await leaving.ownCall('tools/list', {}, new AbortController());
+  process.kill(transport.pid, 'SIGKILL');
+  await eventually('the wrapper is gone', () => !leaving.open);
+  const left: string[] = [];
+  void leaving.closed.then(() => left.push('leaving'));
+  await pool.acquire('a', async () => link(), { pinned: false });
+  await pool.close();
+  assert.deepEqual(left, ['leaving']);
 });
 
 test('at the cap an idle link gives way; a pinned or a busy one does not', async (t) => {
