@@ -12,13 +12,13 @@ import { pause } from './lifecycle/pause.ts';
 import { type ReadConfig, type ReloadOutcome, Reloads } from './lifecycle/reloads.ts';
 import { replicaListener } from './lifecycle/replica-listener.ts';
 import { watchState } from './lifecycle/watch-state.ts';
+import { TurnBatch } from './runtime/turn-batch.ts';
 import type { BufferBudget } from './state/buffer-budget.ts';
 import { exchangeLine, logExchange } from './telemetry/exchange-log.ts';
 import type { ExchangeRecord } from './telemetry/exchange-record.ts';
 import type { Logger } from './telemetry/logger.ts';
 import { RefusalSampler } from './telemetry/refusal-sampler.ts';
 import { endTrace } from './telemetry/tracing.ts';
-import { TurnBatch } from './telemetry/turn-batch.ts';
 
 export interface GatewayOptions {
   readonly config: Config;

@@ -24,6 +24,7 @@ const LAYERS = [
   'config',
   'errors.ts',
   'protocol',
+  'runtime',
 ];
 
 /** Which layers may import a library. */

@@ -5,6 +5,8 @@ import { callerOf } from '../access/caller-of.ts';
 import type { Principal } from '../access/principal.ts';
 import { type GatewayError, toGatewayError } from '../errors.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import type { Roster } from '../runtime/roster.ts';
+import { TurnBatch } from '../runtime/turn-batch.ts';
 import type { BufferBudget } from '../state/buffer-budget.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import { readAccept } from './accept-header.ts';
@@ -21,11 +23,16 @@ export interface McpRouteOptions extends McpGateOptions {
   readonly budget: BufferBudget;
   readonly keepAlive: KeepAliveComments;
   /** Replies whose last byte is not out yet. */
-  readonly openReplies: Set<HttpReply>;
+  readonly openReplies: Roster<HttpReply>;
   /** Ends a request that becomes no exchange. */
   refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void;
   handleExchange(exchange: Exchange): Promise<void>;
   onFailure(error: GatewayError, record: ExchangeRecord): void;
+}
+
+interface Arrived {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
 }
 
 const NO_BODY = Buffer.alloc(0);
@@ -38,13 +45,17 @@ export function registerMcpRoute(app: FastifyInstance, options: McpRouteOptions)
   // A body that was sent elsewhere is not read at all.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  const arrived = new TurnBatch<Arrived>(({ request, reply }) => void serve(request, reply, options));
   for (const path of ['/mcp', '/mcp/', '/mcp/:view', '/mcp/:view/']) {
     app.route({
       method: app.supportedMethods,
       url: options.basePath + path,
       // Never called back: the request is ours from here on. Bodies are ours to read, as bytes: a parser would lose
       // digits, and read before the gate is passed; and what the framework does besides costs as much as the gate.
-      onRequest: (request, reply) => void serve(request, reply, options),
+      onRequest(request, reply) {
+        reply.hijack();
+        arrived.add({ request, reply });
+      },
       handler: () => undefined,
     });
   }
@@ -52,7 +63,6 @@ export function registerMcpRoute(app: FastifyInstance, options: McpRouteOptions)
 
 /** Never rejects. */
 async function serve(request: FastifyRequest, reply: FastifyReply, options: McpRouteOptions): Promise<void> {
-  reply.hijack();
   const { raw: response } = reply;
   try {
     if (await passGate(request, response, options)) await runExchange(request, response, options);
@@ -125,9 +135,9 @@ function newExchange(
     challenge: challengeFor(signIn, record.view),
   });
   const clientGone = new AbortController();
-  openReplies.add(reply);
+  const leave = openReplies.enter(reply);
   response.once('close', () => {
-    openReplies.delete(reply);
+    leave();
     if (!response.writableEnded) clientGone.abort();
   });
   return new HttpExchange({ request, response, body, reply, clientGone: clientGone.signal });

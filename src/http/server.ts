@@ -6,6 +6,7 @@ import { type FailureCode, GatewayError } from '../errors.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
 import { VERSION_HEADER } from '../protocol/request-headers.ts';
+import { Roster } from '../runtime/roster.ts';
 import { BufferBudget } from '../state/buffer-budget.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -64,7 +65,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
   const timing = { ...DEFAULT_HTTP_TIMING, ...options.timing };
   const budget = options.budget ?? new BufferBudget(config.maxBufferedBytes);
   const keepAlive = new KeepAliveComments(timing.keepAliveCommentMs);
-  const openReplies = new Set<HttpReply>();
+  const openReplies = new Roster<HttpReply>();
   const isStopping = () => listener.stopping;
   const isLastAnswer = () => listener.stopping || (options.isDraining?.() ?? false);
 

@@ -8,14 +8,14 @@ import {
   readId,
 } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../protocol/json-text.ts';
+import { NumberedTable } from '../runtime/numbered-table.ts';
 import type { ServerMessage, UpstreamCall } from './transport.ts';
 
 const PROGRESS = 'notifications/progress';
 
-/** All calls that one wire has open, by the ids that it minted: 1, 2, 3, ... */
+/** All calls that one wire has open, by the ids that it minted: 1, 2, 3, ..., leaving out few. */
 export class PendingCalls {
-  readonly #open = new Map<number, PendingCall>();
-  #lastId = 0;
+  readonly #open = new NumberedTable<PendingCall>();
 
   get size(): number {
     return this.#open.size;
@@ -29,12 +29,11 @@ export class PendingCalls {
    */
   open(call: UpstreamCall, onAborted: (pending: PendingCall) => void): PendingCall {
     call.signal.throwIfAborted();
-    this.#lastId += 1;
-    const pending = new PendingCall(this.#lastId, call, {
-      onClosed: () => this.#open.delete(pending.id),
+    const pending = new PendingCall(this.#open.nextNumber(), call, {
+      onClosed: () => this.#open.delete(pending),
       onAborted: () => onAborted(pending),
     });
-    this.#open.set(pending.id, pending);
+    this.#open.add(pending);
     return pending;
   }
 
@@ -54,7 +53,7 @@ export class PendingCalls {
   }
 
   failAll(error: unknown): void {
-    for (const pending of [...this.#open.values()]) pending.fail(error);
+    for (const pending of this.#open) pending.fail(error);
   }
 }
 

@@ -153,7 +153,7 @@ test('TLS is spoken where a certificate is configured, and whatever else comes i
 
   const client = connect({ host: '127.0.0.1', port, ca: authority.cert });
   t.after(() => client.destroy());
-  client.end(REQUEST.replace('\r\n', '\r\nConnection: close\r\n'));
+  client.write(REQUEST.replace('\r\n', '\r\nConnection: close\r\n'));
   const answer = await text(client);
   assert.match(answer, /^HTTP\/1.1 200 /);
 });

@@ -94,8 +94,10 @@ test('F04: what has become of a session its client is not told, and the record o
     await onEachReplica(async () => errors.push((await session.ask('tools/list')).error));
   }
   assert.deepEqual(new Set(errors.map((error) => JSON.stringify(error))).size, 1, 'told alike');
-  const lines = gateway.logs.filter(({ outcome }) => outcome === 'session-unknown');
-  const reasons = new Set(lines.map(({ reason }) => reason));
+  // Written once the answer is out.
+  const lines = () => gateway.logs.filter(({ outcome }) => outcome === 'session-unknown');
+  await eventually('each request is on record', () => lines().length === errors.length);
+  const reasons = new Set(lines().map(({ reason }) => reason));
   assert.deepEqual(reasons, new Set(['deleted', 'expired', undefined]));
 });
 

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpServerConfig } from '../../config/config.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../../protocol/json-rpc.ts';
 import { SESSION_HEADER } from '../../protocol/request-headers.ts';
+import { Roster } from '../../runtime/roster.ts';
 import type { BufferBudget } from '../../state/buffer-budget.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Caller } from '../credentials/caller.ts';
@@ -80,7 +81,7 @@ class StreamableHttpTransport implements HttpTransport {
   readonly #life: TransportLife;
   readonly #notices: Notices;
   /** Calls in flight, to be broken off by `close`. */
-  readonly #exchanges = new Set<AbortController>();
+  readonly #exchanges = new Roster<AbortController>();
   #leg = NEW_LEG;
   #isLeft = false;
   #closing: Promise<void> | undefined;
@@ -194,7 +195,7 @@ class StreamableHttpTransport implements HttpTransport {
       // On a modern leg closing the stream says it all; `initialize` must not be cancelled on a legacy one.
       if (!modern && method !== 'initialize') this.#notices.cancel(id);
     });
-    this.#exchanges.add(stop);
+    const leave = this.#exchanges.enter(stop);
     const exchange = runCallExchange({
       endpoint: this.#endpoint,
       pending,
@@ -214,7 +215,7 @@ class StreamableHttpTransport implements HttpTransport {
     });
     const done = this.#life.hold();
     const over = () => {
-      this.#exchanges.delete(stop);
+      leave();
       done();
     };
     exchange.then(over, (thrown: unknown) => {

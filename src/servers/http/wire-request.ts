@@ -2,6 +2,7 @@
 // that is done for a small answer. Here the reader takes the chunks as they come.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { TurnBatch } from '../../runtime/turn-batch.ts';
 
 export interface WireAnswer {
   readonly status: number;
@@ -51,6 +52,13 @@ export function sendOnWire(
   return promise;
 }
 
+interface ArrivedHead {
+  readonly answer: WireAnswer;
+  resolve(answer: WireAnswer): void;
+}
+
+const HEADS = new TurnBatch<ArrivedHead>(({ resolve, answer }) => resolve(answer));
+
 class WireExchange implements Dispatcher.DispatchHandler, AnswerBody {
   readonly #signal: AbortSignal;
   readonly #resolve: (answer: WireAnswer) => void;
@@ -60,6 +68,7 @@ class WireExchange implements Dispatcher.DispatchHandler, AnswerBody {
   #reader: BodyReader | undefined;
   #early: Buffer[] = [];
   #earlyBytes = 0;
+  #hasHead = false;
   #over = false;
   #error: unknown;
 
@@ -81,7 +90,9 @@ class WireExchange implements Dispatcher.DispatchHandler, AnswerBody {
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
-    if (status >= 200) this.#resolve({ status, headers, body: this });
+    if (status < 200) return;
+    this.#hasHead = true;
+    HEADS.add({ resolve: this.#resolve, answer: { status, headers, body: this } });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -109,8 +120,8 @@ class WireExchange implements Dispatcher.DispatchHandler, AnswerBody {
     this.#over = true;
     this.#error = error;
     this.#signal.removeEventListener('abort', this.#onAbort);
-    // Without effect where the head has been handed over.
-    if (error !== undefined) this.#reject(error);
+    // Who has the head hears it from the body.
+    if (error !== undefined && !this.#hasHead) this.#reject(error);
     if (this.#reader !== undefined) this.#tellEnd(this.#reader);
   }
 

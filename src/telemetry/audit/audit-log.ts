@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AuditConfig } from '../../config/audit-config.ts';
 import { GatewayError } from '../../errors.ts';
 import { writeJson } from '../../protocol/json-text.ts';
+import { TurnBatch } from '../../runtime/turn-batch.ts';
 import type { Logger } from '../logger.ts';
-import { TurnBatch } from '../turn-batch.ts';
 import { addToChain, CHAIN_START, type ChainHead } from './audit-chain.ts';
 import { AuditFile } from './audit-file.ts';
 

@@ -1,7 +1,8 @@
 // HTTP servers that fail: what the caller is told, and that nobody waits for ever.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { Agent } from 'undici';
 import { GatewayError } from '../../../src/errors.ts';
@@ -204,6 +205,23 @@ test('F28: a server that takes the connection and says nothing is given up with 
   assert.ok(address !== null && typeof address === 'object');
   const rig = await modernRig(t, { url: () => `http://127.0.0.1:${address.port}/mcp` });
   await assert.rejects(rig.tool('echo', {}, { signal: AbortSignal.timeout(60) }), { name: 'TimeoutError' });
+});
+
+test('an answer whose stream breaks right behind it counts, also where both are here in one piece', async (t) => {
+  const abrupt = createServer((socket) => {
+    socket.once('data', (bytes: Buffer) => {
+      const id = /"id":(\d+)/.exec(bytes.toString('latin1'))?.[1];
+      const event = `data: {"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"in time"}]}}\n\n`;
+      const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n';
+      // What follows is no chunk.
+      socket.end(`${head}${event.length.toString(16)}\r\n${event}\r\nzz\r\n`);
+    });
+  }).listen(0, '127.0.0.1');
+  t.after(() => abrupt.close());
+  await once(abrupt, 'listening');
+  const { port } = abrupt.address() as AddressInfo;
+  const rig = await modernRig(t, { url: () => `http://127.0.0.1:${port}/mcp` });
+  for (let call = 0; call < 10; call += 1) assert.equal(await rig.text('echo', {}), 'in time');
 });
 
 test('F08: names that do not resolve, and URLs without a server, are failures in our words', async (t) => {

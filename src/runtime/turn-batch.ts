@@ -1,5 +1,5 @@
-// Work that nobody waits for, done for all that one turn of the event loop has brought: code that runs several times in
-// a row finds itself and its data in the processor's caches (docs/performance.md; bench: small).
+// Work done for all that one turn of the event loop has brought, at its end: code that runs several times in a row finds
+// itself and its data in the processor's caches (docs/performance.md; bench: small).
 
 export class TurnBatch<T> {
   readonly #handle: (item: T) => void;

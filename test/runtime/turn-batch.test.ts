@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turnEnd } from 'node:timers/promises';
-import { TurnBatch } from '../../src/telemetry/turn-batch.ts';
+import { TurnBatch } from '../../src/runtime/turn-batch.ts';
 
 test('what a turn has brought is done at its end, in order', async () => {
   const done: number[] = [];
