@@ -69,6 +69,54 @@ for (const [text, masked] of SHAPES) {
   test(`F58: ${text}`, () => assert.equal(redact(text), masked));
 }
 
+/** The shapes as one would say them, tried on every text. */
+const PLAIN: readonly (readonly [RegExp, string])[] = [
+  [/\b(Bearer|DPoP)\s+[\w.~+/=-]{8,}/gi, '$1 [redacted]'],
+  [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, '[redacted]'],
+  [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"\\]+@/gi, '$1[redacted]@'],
+  [/\b(https?:\/\/[^\s?#"\\]+)\?[^\s#"\\]*/gi, '$1?[redacted]'],
+];
+const PIECES = [
+  ...'http HTTPS redis http:// ://a eyJ eyj eyJabcdefgh abcdefgh Bearer a 9 . - + : / :// @ ? # = " \\'.split(
+    ' ',
+  ),
+  ...['dpop ', ' ', '\n', '\u017f', '\u212a', 'ä', '\ud83d'],
+];
+
+test('F58: what is looked for in a faster way is what the plain way masks', () => {
+  const pieces = fc.constantFrom(...PIECES);
+  const texts = fc.array(pieces, { minLength: 5, maxLength: 40, size: 'max' }).map((parts) => parts.join(''));
+  const redactShapes = createRedact([]);
+  let masked = 0;
+  fc.assert(
+    fc.property(texts, (text) => {
+      const expected = PLAIN.reduce((line, [pattern, mask]) => line.replace(pattern, mask), text);
+      masked += Number(expected !== text);
+      assert.equal(redactShapes(text), expected);
+    }),
+    { numRuns: 5_000 },
+  );
+  assert.ok(masked > 300, `${masked} texts held anything to mask`);
+});
+
+test('F58: what a member holds is masked though its end is missing', () => {
+  assert.equal(redact('cut: {"token":"abc'), 'cut: {"token":"[redacted]"');
+  assert.equal(redact('cut: {"cookie":["abc","de'), 'cut: {"cookie":"[redacted]"');
+});
+
+const SLOW = ['a.', 'http://', 'http://a@', 'eyJ-', '"token":['];
+
+for (const piece of SLOW) {
+  test(`a long text of ${piece} is looked at once, not once more for each of its parts`, () => {
+    const text = `http://x?y @ ${piece.repeat(300_000 / piece.length)}`;
+    const before = process.cpuUsage();
+    redact(text);
+    const { user } = process.cpuUsage(before);
+    // Milliseconds; where the time grew with the square of the length, tens of seconds.
+    assert.ok(user < 3_000_000, `${user / 1000} ms`);
+  });
+}
+
 test('text without secrets stays as it is', () => {
   const line = '{"level":30,"view":"docs","target":"search_pages","url":"https://host/path","ms":1.25}\n';
   assert.equal(redact(line), line);
