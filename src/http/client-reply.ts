@@ -8,15 +8,18 @@ import { type JsonRpcOutcome, type StreamMessage, writtenResult } from '../proto
 import { writeJson } from '../protocol/json-text.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Accepted } from './accept-header.ts';
+import { type AnswerBody, answerBody, LARGE_BODY_BYTES } from './answer-body.ts';
 import { type ChallengeFor, errorMessage, errorResponse, type FailureContext } from './error-response.ts';
 import { EVENT_STREAM, eventBounds, eventFrame, KEEP_ALIVE_COMMENT, primingFrame } from './event-frame.ts';
 import type { KeepAliveComments } from './keep-alive-comments.ts';
 import { PacedResponse, type PacedResponseOptions } from './paced-response.ts';
 import { ReplyCourse } from './reply-course.ts';
+import type { ResponseClose } from './response-close.ts';
 
 export interface HttpReplyOptions extends PacedResponseOptions {
   readonly accepts: Accepted;
   readonly record: ExchangeRecord;
+  readonly close: ResponseClose;
   /** Sent with every answer: name and value in turn. */
   readonly headers: readonly string[];
   readonly keepAlive: KeepAliveComments;
@@ -27,9 +30,6 @@ export interface HttpReplyOptions extends PacedResponseOptions {
   readonly challenge?: ChallengeFor | undefined;
 }
 
-/** Smaller answers fit the socket's own buffer and are not worth counting. */
-const LARGE_ANSWER = 64 * 1024;
-
 const JSON_BOUNDS = ['', ''] as const;
 
 export class HttpReply implements ClientReply {
@@ -38,7 +38,7 @@ export class HttpReply implements ClientReply {
   readonly #response: ServerResponse;
   readonly #pace: PacedResponse;
   readonly #course: ReplyCourse;
-  readonly #headers: string[];
+  #headers: readonly string[];
   #stopComments: (() => void) | undefined;
 
   constructor(options: HttpReplyOptions) {
@@ -47,9 +47,9 @@ export class HttpReply implements ClientReply {
     this.#options = options;
     this.#response = options.response;
     this.#pace = new PacedResponse(options, () => this.#abandon());
-    this.#headers = [...options.headers];
+    this.#headers = options.headers;
     this.#response.on('error', () => {});
-    this.#response.once('close', () => this.#onClose());
+    options.close.tell(() => this.#onClose());
   }
 
   get committed(): boolean {
@@ -83,7 +83,7 @@ export class HttpReply implements ClientReply {
   }
 
   setHeader(name: string, value: string): void {
-    if (this.#course.isOpen) this.#headers.push(name, value);
+    if (this.#course.isOpen) this.#headers = [...this.#headers, name, value];
   }
 
   send(message: StreamMessage, eventId?: string): Promise<void> | undefined {
@@ -106,20 +106,19 @@ export class HttpReply implements ClientReply {
       written === undefined
         ? [`${head}${writeJson(outcome).slice(1)}${end}`]
         : [`${head}"result":`, written, `}${end}`];
-    const pieces = texts.map((text) => (typeof text === 'string' ? Buffer.from(text) : text));
-    const bytes = lengthOf(pieces);
-    if (bytes > LARGE_ANSWER && !hold.resize(bytes)) {
+    const body = answerBody(texts);
+    if (body.bytes > LARGE_BODY_BYTES && !hold.resize(body.bytes)) {
       this.fail(new GatewayError('no-capacity', { reason: 'buffers_full' }), idText, record.era ?? 'legacy');
       return;
     }
     record.outcome ??= 'error' in outcome ? 'error' : 'ok';
     record.isError = 'result' in outcome && outcome.result.isError === true;
-    record.answerBytes = bytes - begin.length - end.length;
+    record.answerBytes = body.bytes - begin.length - end.length;
     if (isEvent) {
       this.openStream();
-      this.#endStream(pieces);
+      this.#endStream(body.pieces);
     } else {
-      this.#endWithJson(status, [], pieces);
+      this.#endWithJson(status, [], body);
     }
   }
 
@@ -136,7 +135,7 @@ export class HttpReply implements ClientReply {
       this.#endStream(idText === undefined ? [] : [eventFrame(errorMessage(error, context), undefined)]);
     } else {
       const { status, headers, body } = errorResponse(error, context);
-      this.#endWithJson(status, headers, [Buffer.from(body)]);
+      this.#endWithJson(status, headers, answerBody([body]));
     }
   }
 
@@ -156,11 +155,10 @@ export class HttpReply implements ClientReply {
   }
 
   whenClosed(listener: () => void): void {
-    if (this.#response.closed) listener();
-    else this.#response.once('close', listener);
+    this.#options.close.tell(listener);
   }
 
-  #endWithJson(status: number, headers: readonly string[], json: readonly Buffer[]): void {
+  #endWithJson(status: number, headers: readonly string[], { bytes, pieces }: AnswerBody): void {
     this.#course.end();
     this.#writeHead(status, [
       ...headers,
@@ -169,9 +167,9 @@ export class HttpReply implements ClientReply {
       'Cache-Control',
       'no-store',
       'Content-Length',
-      String(lengthOf(json)),
+      String(bytes),
     ]);
-    this.#pace.end(...json);
+    this.#pace.end(...pieces);
   }
 
   #endStream(lastFrame: readonly (string | Buffer)[]): void {
@@ -197,8 +195,4 @@ export class HttpReply implements ClientReply {
     this.#stopComments?.();
     this.#pace.closed();
   }
-}
-
-function lengthOf(pieces: readonly Buffer[]): number {
-  return pieces.reduce((sum, { length }) => sum + length, 0);
 }

@@ -69,7 +69,7 @@ function beginExchange(
   record.era = eraOfHeader(headerValue(headers, VERSION_HEADER));
   record.traceContext = readTraceContext(headers);
   // The one event that comes on every path: answered, refused, or left by the client midway.
-  response.once('close', () => {
+  edge.close.tell(() => {
     if (record.outcome === undefined) {
       record.outcome = 'cancelled';
       record.reason = 'client_left';

@@ -14,7 +14,8 @@ import { authorizationsOf } from './authorizations-of.ts';
 import { HttpReply } from './client-reply.ts';
 import type { KeepAliveComments } from './keep-alive-comments.ts';
 import { identify, type McpGateOptions, passGate } from './mcp-gate.ts';
-import { type ReadBodyOptions, readBody } from './read-body.ts';
+import { NO_BODY, type ReadBodyOptions, readBody, takeBody } from './read-body.ts';
+import type { ResponseClose } from './response-close.ts';
 import { challengeFor, type SignIn } from './sign-in.ts';
 
 export interface McpRouteOptions extends McpGateOptions {
@@ -34,8 +35,6 @@ interface Arrived {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
-
-const NO_BODY = Buffer.alloc(0);
 
 export function registerMcpRoute(app: FastifyInstance, options: McpRouteOptions): void {
   // All of them, so that each is told which ones there are.
@@ -79,8 +78,8 @@ async function runExchange(
 ): Promise<void> {
   const bodyHold = options.budget.open();
   try {
-    const { bodyLimitBytes } = options.parts();
-    const body = await bodyOf(request, response, { maxBytes: bodyLimitBytes, hold: bodyHold });
+    const limits = { maxBytes: options.parts().bodyLimitBytes, hold: bodyHold };
+    const body = bodyInPlace(request, limits) ?? (await readBody(request.raw, response, limits));
     // However slowly a body comes: nothing begins on rights that are gone.
     if (request.edge.signIn !== options.parts().signIn) await identify(request, options);
     await answerExchange(newExchange(request, response, body, options), options);
@@ -101,12 +100,9 @@ async function answerExchange(exchange: Exchange, { handleExchange }: McpRouteOp
   }
 }
 
-async function bodyOf(
-  { method, raw }: FastifyRequest,
-  response: ServerResponse,
-  limits: ReadBodyOptions,
-): Promise<Buffer> {
-  if (method === 'POST') return readBody(raw, response, limits);
+/** Undefined where it has to be waited for. */
+function bodyInPlace({ method, raw }: FastifyRequest, limits: ReadBodyOptions): Buffer | undefined {
+  if (method === 'POST') return takeBody(raw, limits);
   // Unread bytes would keep Node from seeing that the client hangs up.
   raw.resume();
   return NO_BODY;
@@ -125,6 +121,7 @@ function newExchange(
     response,
     accepts: readAccept(headers.accept),
     record,
+    close: edge.close,
     headers: edge.headers,
     keepAlive,
     hold: budget.open(),
@@ -136,16 +133,15 @@ function newExchange(
   });
   const clientGone = new AbortController();
   const leave = openReplies.enter(reply);
-  response.once('close', () => {
+  edge.close.tell(() => {
     leave();
     if (!response.writableEnded) clientGone.abort();
   });
-  return new HttpExchange({ request, response, body, reply, clientGone: clientGone.signal });
+  return new HttpExchange({ request, body, reply, clientGone: clientGone.signal });
 }
 
 interface ExchangeParts {
   readonly request: FastifyRequest;
-  readonly response: ServerResponse;
   readonly body: Buffer;
   readonly reply: HttpReply;
   readonly clientGone: AbortSignal;
@@ -169,9 +165,9 @@ class HttpExchange implements Exchange {
   private readonly signOut: SignOut;
   private readonly raw: IncomingMessage;
 
-  constructor({ request, response, body, reply, clientGone }: ExchangeParts) {
+  constructor({ request, body, reply, clientGone }: ExchangeParts) {
     const { edge, headers, method, raw } = request;
-    const { record, principal, arrival, signIn } = edge;
+    const { record, principal, arrival, signIn, close } = edge;
     this.id = record.id;
     this.view = record.view;
     this.httpMethod = method as Exchange['httpMethod'];
@@ -184,7 +180,7 @@ class HttpExchange implements Exchange {
     this.reply = reply;
     this.clientGone = clientGone;
     this.record = record;
-    this.signOut = new SignOut(principal, signIn, response);
+    this.signOut = new SignOut(principal, signIn, close);
     this.raw = raw;
   }
 
@@ -206,25 +202,24 @@ class HttpExchange implements Exchange {
 class SignOut {
   readonly #principal: Principal;
   readonly #signIn: SignIn | undefined;
-  readonly #response: ServerResponse;
+  readonly #close: ResponseClose;
   #signal: AbortSignal | undefined;
 
-  constructor(principal: Principal, signIn: SignIn | undefined, response: ServerResponse) {
+  constructor(principal: Principal, signIn: SignIn | undefined, close: ResponseClose) {
     this.#principal = principal;
     this.#signIn = signIn;
-    this.#response = response;
+    this.#close = close;
   }
 
   get signal(): AbortSignal {
     this.#signal ??=
-      this.#signIn?.watch(this.#principal, closeOf(this.#response)) ?? new AbortController().signal;
+      this.#signIn?.watch(this.#principal, signalOf(this.#close)) ?? new AbortController().signal;
     return this.#signal;
   }
 }
 
-function closeOf(response: ServerResponse): AbortSignal {
+function signalOf(close: ResponseClose): AbortSignal {
   const closed = new AbortController();
-  if (response.closed) closed.abort();
-  else response.once('close', () => closed.abort());
+  close.tell(() => closed.abort());
   return closed.signal;
 }

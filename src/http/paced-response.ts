@@ -22,7 +22,6 @@ export class PacedResponse {
     this.#options = options;
     this.#response = options.response;
     this.#onTooSlow = onTooSlow;
-    this.#response.on('timeout', onTooSlow);
   }
 
   /** @returns a promise to await when the reader is slow, undefined while it keeps up */
@@ -58,10 +57,17 @@ export class PacedResponse {
 
   /** Counts what the reader has not read yet; false where there is no room for it. */
   #account(): boolean {
-    const { writableLength, writableHighWaterMark, socket } = this.#response;
+    const { writableLength, writableHighWaterMark } = this.#response;
     if (writableLength <= writableHighWaterMark) return true;
-    socket?.setTimeout(this.#options.stallTimeoutMs);
+    this.#startStallClock();
     return this.#options.hold.resize(writableLength);
+  }
+
+  /** Most readers are never waited for: nothing is listened to before. */
+  #startStallClock(): void {
+    const response = this.#response;
+    if (response.listenerCount('timeout') === 0) response.on('timeout', this.#onTooSlow);
+    response.socket?.setTimeout(this.#options.stallTimeoutMs);
   }
 
   #giveUp(): undefined {

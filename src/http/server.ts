@@ -78,8 +78,8 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
       refuse(error, request as FastifyRequest, reply as FastifyReply),
   });
   app.decorateRequest('edge');
-  app.addHook('onRequest', (request, _reply, done) => {
-    request.edge = newEdgeContext(request);
+  app.addHook('onRequest', (request, reply, done) => {
+    request.edge = newEdgeContext(request, reply);
     done();
   });
   app.setErrorHandler(refuse);
@@ -131,7 +131,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     reply.hijack();
     const error = fromFastifyError(thrown);
     // Undefined where the framework refuses a URL before it looks at anything else.
-    const edge = request.edge ?? newEdgeContext(request);
+    const edge = request.edge ?? newEdgeContext(request, reply);
     edge.record.address = edge.arrival.address;
     if (edge.isExchange) edge.record.outcome ??= error.code;
     else options.onRefused?.(error.code);

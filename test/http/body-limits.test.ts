@@ -127,6 +127,41 @@ test('another expectation is none of ours, and no reason to refuse', async (t) =
   assert.match(await client.until('}}'), /^HTTP\/1.1 200 /);
 });
 
+test('F20: Expect: 100-continue is granted to a client that sends its body all the same', async (t) => {
+  const { port } = await startEdge(t, { config });
+  const client = await RawClient.open(t, port);
+  client.send(`${head('POST /mcp HTTP/1.1', 'Expect: 100-continue', 'Content-Length: 2')}{}`);
+  assert.match(
+    await client.until('}}'),
+    /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 [\s\S]*"bytes":2\}\}$/,
+  );
+});
+
+const ARRIVALS = [
+  ['no bytes', 'Content-Length: 0', '', ''],
+  ['no bytes in chunks', 'Transfer-Encoding: chunked', chunked(), ''],
+  ['one byte', 'Content-Length: 1', 'x', 'x'],
+  ['chunks', 'Transfer-Encoding: chunked', chunked(1, 300, 20), 'x'.repeat(321)],
+] as const;
+for (const [what, framing, sent, body] of ARRIVALS) {
+  test(`F20: ${what}: the same is read of what comes at once and of what comes later`, async (t) => {
+    const arrived: string[] = [];
+    const { port, server } = await startEdge(t, {
+      handle: (exchange) => {
+        arrived.push(exchange.body.toString());
+        exchange.reply.respond('1', { result: {} });
+      },
+    });
+    const client = await RawClient.open(t, port);
+    await client.send(head('POST /mcp HTTP/1.1', framing) + sent).until('}}');
+    client.received = '';
+    await client.send(head('POST /mcp HTTP/1.1', framing, 'Expect: 100-continue')).until('100 Continue');
+    await client.send(sent).until('}}');
+    assert.deepEqual(arrived, [body, body]);
+    assert.equal(server.bufferedBytes, 0);
+  });
+}
+
 test('F26: a body that takes its time is not aborted', async (t) => {
   let wasGone: boolean | undefined;
   const { port } = await startEdge(t, {

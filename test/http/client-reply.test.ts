@@ -31,6 +31,26 @@ test('a response that comes first is JSON, with its length and its status', asyn
   assert.equal(text, '{"jsonrpc":"2.0","id":"abc","error":{"code":-32601,"message":"Method not found"}}');
 });
 
+test('an answer beyond ASCII has the length of its bytes, as JSON and as the last event', async (t) => {
+  const answerBytes: (number | undefined)[] = [];
+  const { url } = await startEdge(t, {
+    handle: ({ reply, record }) => {
+      reply.setHeader('X-Of-This-Answer', 'yes');
+      reply.respond('"ü"', { result: { text: 'aé€😀\u2028' } });
+      answerBytes.push(record.answerBytes);
+    },
+  });
+  const message = '{"jsonrpc":"2.0","id":"ü","result":{"text":"aé€😀\u2028"}}';
+  const bytes = Buffer.byteLength(message);
+  const json = await post(`${url}/mcp`, '{}');
+  assert.equal(json.headers.get('content-length'), String(bytes));
+  assert.equal(json.headers.get('x-of-this-answer'), 'yes');
+  assert.equal(await json.text(), message);
+  const events = await post(`${url}/mcp`, '{}', { accept: 'text/event-stream' });
+  assert.equal(await events.text(), `${COMMENT}data: ${message}\n\n`);
+  assert.deepEqual(answerBytes, [bytes, bytes]);
+});
+
 test('a message ahead of the response turns the answer into an event stream', async (t) => {
   const { url } = await startEdge(t, {
     handle: ({ reply }) => {

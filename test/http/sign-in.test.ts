@@ -96,6 +96,35 @@ test('each Authorization line is shown by itself, and whether the query holds a 
   ]);
 });
 
+test('a client that has left while it was looked at gets no exchange, though all of its request is here', async (t) => {
+  const looking = Promise.withResolvers<void>();
+  const lookedAt = Promise.withResolvers<Principal>();
+  let exchanges = 0;
+  const signIn = {
+    ...doorkeeper(),
+    authenticate: () => {
+      looking.resolve();
+      return lookedAt.promise;
+    },
+  };
+  const { port, server, nextSettled } = await startEdge(t, {
+    signIn,
+    handle: () => {
+      exchanges += 1;
+    },
+  });
+  const client = await RawClient.open(t, port);
+  client.send(`${head('POST /mcp HTTP/1.1', 'Content-Length: 2')}{}`);
+  await looking.promise;
+  const settling = nextSettled();
+  client.socket.destroy();
+  const { outcome, reason } = await settling;
+  assert.deepEqual([outcome, reason], ['cancelled', 'client_left']);
+  lookedAt.resolve(ALICE);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([exchanges, server.openReplies, server.bufferedBytes], [0, 0, 0]);
+});
+
 test('F50: a call that needs more scopes is challenged with all of them at once', async (t) => {
   const { url } = await startEdge(t, {
     signIn: doorkeeper(),
