@@ -47,7 +47,8 @@ export async function passGate(
     answerOptions(request, response, options);
     return false;
   }
-  if (guardAddress !== undefined) await guardAddress(request);
+  const admitted = guardAddress?.(request.edge.arrival);
+  if (admitted !== undefined) await admitted;
   checkMethod(request);
   if (!recognize(request, options)) await identify(request, options);
   checkHeaders(request, options);
