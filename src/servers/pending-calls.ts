@@ -29,10 +29,7 @@ export class PendingCalls {
    */
   open(call: UpstreamCall, onAborted: (pending: PendingCall) => void): PendingCall {
     call.signal.throwIfAborted();
-    const pending = new PendingCall(this.#open.nextNumber(), call, {
-      onClosed: () => this.#open.delete(pending),
-      onAborted: () => onAborted(pending),
-    });
+    const pending = new PendingCall(this.#open.nextNumber(), call, { open: this.#open, onAborted });
     this.#open.add(pending);
     return pending;
   }
@@ -58,8 +55,9 @@ export class PendingCalls {
 }
 
 interface PendingCallHooks {
-  onClosed(): void;
-  onAborted(): void;
+  /** Where it stands until it is closed. */
+  readonly open: NumberedTable<PendingCall>;
+  onAborted(pending: PendingCall): void;
 }
 
 /** One call from its registration to its one end: an answer, a failure, or the caller's abort. */
@@ -94,7 +92,7 @@ export class PendingCall {
     this.#abort = () => {
       if (!this.#close()) return;
       this.#reject(call.signal.reason);
-      this.#hooks.onAborted();
+      this.#hooks.onAborted(this);
     };
     call.signal.addEventListener('abort', this.#abort, { once: true });
   }
@@ -129,7 +127,7 @@ export class PendingCall {
     if (this.#closed) return false;
     this.#closed = true;
     this.#call.signal.removeEventListener('abort', this.#abort);
-    this.#hooks.onClosed();
+    this.#hooks.open.delete(this);
     return true;
   }
 }

@@ -8,13 +8,14 @@ import type { Caller } from '../credentials/caller.ts';
 import type { PendingCall } from '../pending-calls.ts';
 import { type LineItem, readServerLine } from '../server-line.ts';
 import { mediaTypeOf, type ReadLimits, readBytes, readEvents } from './http-body.ts';
-import { discard, type HttpAnswer, type HttpEndpoint } from './http-endpoint.ts';
+import { discard, type HttpEndpoint } from './http-endpoint.ts';
 import { messageBody } from './message-body.ts';
 import type { OutboundUse } from './outbound.ts';
 import { readNullIdError, readRefusal } from './refusal.ts';
 import { ResumePoint } from './resume-point.ts';
 import type { HeaderMap } from './upstream-headers.ts';
 import { isBrokenConnection, UpstreamHttpError, unavailable, wireReasonOf } from './upstream-http-error.ts';
+import type { HttpAnswer } from './wire-request.ts';
 
 export interface CallExchangeOptions {
   readonly endpoint: HttpEndpoint;

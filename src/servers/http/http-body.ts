@@ -1,9 +1,9 @@
 // Reads the body of an answer, as one bounded piece or as the messages of an event stream. Always as fast as it
 // comes: a body that is paused and resumed only on drain would hold its connection for ever once its reader is gone.
 import type { BufferBudget } from '../../state/buffer-budget.ts';
-import type { HttpAnswer } from './http-endpoint.ts';
 import { SseReader } from './sse-reader.ts';
 import { unavailable, wireFailure } from './upstream-http-error.ts';
+import type { HttpAnswer } from './wire-request.ts';
 
 export type MediaType = 'json' | 'events' | 'other';
 

@@ -5,8 +5,8 @@ import type { Caller } from '../credentials/caller.ts';
 import { type LinkCredential, NO_CREDENTIAL } from '../credentials/link-credential.ts';
 import type { OutboundUse } from './outbound.ts';
 import type { HeaderMap } from './upstream-headers.ts';
-import { unavailable, wireFailure } from './upstream-http-error.ts';
-import { sendOnWire, type WireAnswer } from './wire-request.ts';
+import { unavailable } from './upstream-http-error.ts';
+import { type HttpAnswer, sendOnWire } from './wire-request.ts';
 
 export interface HttpRequest {
   readonly method: 'POST' | 'GET' | 'DELETE';
@@ -19,11 +19,6 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-export interface HttpAnswer extends WireAnswer {
-  /** Where it came from, after redirects. */
-  readonly url: URL;
-}
-
 const MAX_REDIRECTS = 3;
 /** A body that nobody wants is read up to here, to keep its connection; beyond it the connection goes. */
 const MAX_DISCARDED_BYTES = 64 * 1024;
@@ -32,14 +27,14 @@ const DISCARD_TIMEOUT_MS = 1_000;
 export class HttpEndpoint {
   readonly #dispatcherFor: (use: OutboundUse) => Dispatcher;
   readonly #credential: LinkCredential;
-  #url: URL;
+  #target: Target;
 
   constructor(
     url: URL,
     dispatcherFor: (use: OutboundUse) => Dispatcher,
     credential: LinkCredential = NO_CREDENTIAL,
   ) {
-    this.#url = url;
+    this.#target = targetOf(url);
     this.#dispatcherFor = dispatcherFor;
     this.#credential = credential;
   }
@@ -54,33 +49,52 @@ export class HttpEndpoint {
     return this.#credential.carry({ caller, signal }, (headers) => this.#follow(request, headers), discard);
   }
 
-  /** Follows 307 and 308 within the origin with method and body kept. */
-  async #follow(request: HttpRequest, signedIn: HeaderMap): Promise<HttpAnswer> {
+  #follow(request: HttpRequest, signedIn: HeaderMap): Promise<HttpAnswer> {
     const headers = { ...request.headers, ...signedIn };
-    let url = this.#url;
+    return this.#sendTo(this.#target, request, headers).then((answer) =>
+      isRedirect(answer) ? this.#redirected(answer, request, headers) : answer,
+    );
+  }
+
+  /** Follows 307 and 308 within the origin with method and body kept. */
+  async #redirected(first: HttpAnswer, request: HttpRequest, headers: HeaderMap): Promise<HttpAnswer> {
+    let answer = first;
     let permanent = true;
-    for (let redirects = 0; ; redirects += 1) {
-      const answer = await this.#sendTo(url, request, headers);
-      if (answer.status !== 307 && answer.status !== 308) return answer;
+    for (let redirects = 0; isRedirect(answer); redirects += 1) {
       discard(answer);
       if (redirects === MAX_REDIRECTS)
         throw unavailable('redirect-refused', 'the server redirects in circles');
-      url = redirectTarget(url, answer.headers.location);
+      const target = targetOf(redirectTarget(answer.url, answer.headers.location));
       permanent &&= answer.status === 308;
-      if (permanent) this.#url = url;
+      if (permanent) this.#target = target;
+      answer = await this.#sendTo(target, request, headers);
     }
+    return answer;
   }
 
-  #sendTo(url: URL, { method, body, use, signal }: HttpRequest, headers: HeaderMap): Promise<HttpAnswer> {
-    const { origin, pathname, search } = url;
-    const sent = { origin, path: pathname + search, method, headers, body: body ?? null };
-    return sendOnWire(this.#dispatcherFor(use), sent, signal).then(
-      ({ status, headers, body }) => ({ url, status, headers, body }),
-      (thrown: unknown) => {
-        throw signal.aborted ? signal.reason : wireFailure(thrown);
-      },
-    );
+  #sendTo(
+    { url, origin, path }: Target,
+    { method, body, use, signal }: HttpRequest,
+    headers: HeaderMap,
+  ): Promise<HttpAnswer> {
+    const options = { origin, path, method, headers, body: body ?? null };
+    return sendOnWire(this.#dispatcherFor(use), { url, options, signal });
   }
+}
+
+/** A URL, taken apart once rather than for each request. */
+interface Target {
+  readonly url: URL;
+  readonly origin: string;
+  readonly path: string;
+}
+
+function targetOf(url: URL): Target {
+  return { url, origin: url.origin, path: url.pathname + url.search };
+}
+
+function isRedirect({ status }: HttpAnswer): boolean {
+  return status === 307 || status === 308;
 }
 
 function redirectTarget(from: URL, location: string | string[] | undefined): URL {

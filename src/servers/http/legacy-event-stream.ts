@@ -3,10 +3,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../telemetry/logger.ts';
 import { mediaTypeOf, type ReadLimits, readEvents } from './http-body.ts';
-import { discard, type HttpAnswer, type HttpEndpoint } from './http-endpoint.ts';
+import { discard, type HttpEndpoint } from './http-endpoint.ts';
 import { ResumePoint } from './resume-point.ts';
 import type { HeaderMap } from './upstream-headers.ts';
 import { UpstreamHttpError, wireReasonOf } from './upstream-http-error.ts';
+import type { HttpAnswer } from './wire-request.ts';
 
 export interface LegacyEventStreamOptions {
   readonly endpoint: HttpEndpoint;

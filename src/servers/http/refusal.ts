@@ -4,8 +4,9 @@ import { METHOD_NOT_FOUND } from '../../protocol/error-codes.ts';
 import type { JsonRpcErrorObject } from '../../protocol/json-rpc.ts';
 import { isJsonObject, readJson } from '../../protocol/json-text.ts';
 import { readBytes } from './http-body.ts';
-import { discard, type HttpAnswer } from './http-endpoint.ts';
+import { discard } from './http-endpoint.ts';
 import { statusFailure, UpstreamHttpError, unavailable } from './upstream-http-error.ts';
+import type { HttpAnswer } from './wire-request.ts';
 
 export interface RefusedRequest {
   /** Our id; undefined for a notification or a response. */

@@ -8,7 +8,7 @@ import { type PendingCall, PendingCalls } from '../pending-calls.ts';
 import { readServerLine } from '../server-line.ts';
 import type { UpstreamCall } from '../transport.ts';
 import { mediaTypeOf, readEvents } from './http-body.ts';
-import { discard, type HttpAnswer, HttpEndpoint } from './http-endpoint.ts';
+import { discard, HttpEndpoint } from './http-endpoint.ts';
 import type { HttpTransport, HttpTransportOptions } from './http-transport.ts';
 import { messageBody } from './message-body.ts';
 import { Notices } from './notices.ts';
@@ -29,6 +29,7 @@ import {
   wireFailure,
   wireReasonOf,
 } from './upstream-http-error.ts';
+import type { HttpAnswer } from './wire-request.ts';
 
 export interface SseTransportOptions extends HttpTransportOptions {
   /** Bounds the opening alone. */

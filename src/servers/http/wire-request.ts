@@ -3,8 +3,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { TurnBatch } from '../../runtime/turn-batch.ts';
+import { wireFailure } from './upstream-http-error.ts';
 
-export interface WireAnswer {
+export interface HttpAnswer {
+  /** Where it came from, after redirects. */
+  readonly url: URL;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: AnswerBody;
@@ -30,49 +33,55 @@ export interface BodyReader {
 /** A small answer arrives whole, before anybody could read it; of a large one no more than this is taken. */
 const MAX_EARLY_BYTES = 64 * 1024;
 
+export interface WireRequest {
+  readonly url: URL;
+  readonly options: Dispatcher.DispatchOptions;
+  /** Breaks the exchange at any time, also while the body is read. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Resolves with the head of the answer.
  *
- * @param signal breaks the exchange at any time, also while the body is read
- * @throws what undici throws, or the signal's reason
+ * @throws GatewayError server-unavailable, or the signal's reason when aborted
  */
-export function sendOnWire(
-  dispatcher: Dispatcher,
-  request: Dispatcher.DispatchOptions,
-  signal: AbortSignal,
-): Promise<WireAnswer> {
+export function sendOnWire(dispatcher: Dispatcher, request: WireRequest): Promise<HttpAnswer> {
+  const { signal } = request;
   if (signal.aborted) return Promise.reject(signal.reason);
-  const { promise, resolve, reject } = Promise.withResolvers<WireAnswer>();
-  const exchange = new WireExchange(signal, resolve, reject);
+  const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
+  const exchange = new WireExchange(request, resolve, reject);
   try {
-    dispatcher.dispatch(request, exchange);
+    dispatcher.dispatch(request.options, exchange);
   } catch (thrown) {
     exchange.finish(thrown);
   }
   return promise;
 }
 
-interface ArrivedHead {
-  readonly answer: WireAnswer;
-  resolve(answer: WireAnswer): void;
-}
+const HEADS = new TurnBatch<WireExchange>((exchange) => exchange.handOver());
 
-const HEADS = new TurnBatch<ArrivedHead>(({ resolve, answer }) => resolve(answer));
-
-class WireExchange implements Dispatcher.DispatchHandler, AnswerBody {
+/** All in one object, since each call has one. */
+class WireExchange implements Dispatcher.DispatchHandler, HttpAnswer, AnswerBody {
+  readonly url: URL;
+  status = 0;
+  headers: IncomingHttpHeaders = {};
   readonly #signal: AbortSignal;
-  readonly #resolve: (answer: WireAnswer) => void;
+  readonly #resolve: (answer: HttpAnswer) => void;
   readonly #reject: (error: unknown) => void;
   readonly #onAbort = () => this.#breakOff(this.#signal.reason);
   #controller: Dispatcher.DispatchController | undefined;
   #reader: BodyReader | undefined;
   #early: Buffer[] = [];
   #earlyBytes = 0;
-  #hasHead = false;
   #over = false;
   #error: unknown;
 
-  constructor(signal: AbortSignal, resolve: (answer: WireAnswer) => void, reject: (error: unknown) => void) {
+  constructor(
+    { url, signal }: WireRequest,
+    resolve: (answer: HttpAnswer) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.url = url;
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -91,8 +100,17 @@ class WireExchange implements Dispatcher.DispatchHandler, AnswerBody {
     headers: IncomingHttpHeaders,
   ): void {
     if (status < 200) return;
-    this.#hasHead = true;
-    HEADS.add({ resolve: this.#resolve, answer: { status, headers, body: this } });
+    this.status = status;
+    this.headers = headers;
+    HEADS.add(this);
+  }
+
+  handOver(): void {
+    this.#resolve(this);
+  }
+
+  get body(): AnswerBody {
+    return this;
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -121,7 +139,9 @@ class WireExchange implements Dispatcher.DispatchHandler, AnswerBody {
     this.#error = error;
     this.#signal.removeEventListener('abort', this.#onAbort);
     // Who has the head hears it from the body.
-    if (error !== undefined && !this.#hasHead) this.#reject(error);
+    if (error !== undefined && this.status === 0) {
+      this.#reject(this.#signal.aborted ? this.#signal.reason : wireFailure(error));
+    }
     if (this.#reader !== undefined) this.#tellEnd(this.#reader);
   }
 
