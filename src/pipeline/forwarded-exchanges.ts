@@ -2,6 +2,7 @@
 // without what has been done where its client is.
 import type { SealedState } from '../bridge/seals/sealed-state.ts';
 import { GatewayError } from '../errors.ts';
+import { FleetingMap } from '../runtime/fleeting-map.ts';
 import type { Exchange } from './exchange.ts';
 import { callerWithCredentials } from './handed-credentials.ts';
 
@@ -10,7 +11,7 @@ export class ForwardedExchanges {
   readonly #self: string;
   readonly #isDraining: () => boolean;
   /** By the replica and exchange that they came from: how to say that the client is gone. */
-  readonly #running = new Map<string, AbortController>();
+  readonly #running = new FleetingMap<string, AbortController>();
 
   /** @param self the id of this replica */
   constructor(state: SealedState, self: string, isDraining: () => boolean) {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { METHOD_NOT_FOUND } from '../../protocol/error-codes.ts';
 import { isSameId, type JsonRpcRequest, readExactId } from '../../protocol/json-rpc.ts';
 import { isJsonObject } from '../../protocol/json-text.ts';
+import { Roster } from '../../runtime/roster.ts';
 import type { ServerLink } from '../../servers/server-link.ts';
 import type { ServerMessage } from '../../servers/transport.ts';
 import { relatedTask } from '../crossings/related-task.ts';
@@ -24,9 +25,9 @@ export class LinkHub {
   /** Of this one connection: what a legacy server hands out need not mean anything on the next. */
   readonly generation = randomUUID();
   /** Calls with an exchange attached: a question may belong to one of them. */
-  readonly #askers = new Set<ParkedCall>();
+  readonly #askers = new Roster<ParkedCall>();
   /** Those, and the ones that are parked. */
-  readonly #held = new Set<ParkedCall>();
+  readonly #held = new Roster<ParkedCall>();
   /** Calls that may be asked something run one at a time where no question could be told to be whose. */
   readonly turns = new TurnQueue();
   readonly logLevels: LegacyLogLevels;
@@ -75,9 +76,9 @@ export class LinkHub {
 
   /** From here on questions may belong to `call`; those that came too early do. Returns the way out. */
   enter(call: ParkedCall): () => void {
-    this.#askers.add(call);
+    const leave = this.#askers.enter(call);
     this.#handHomeless(call, (question) => relatedTask(question) === undefined);
-    return () => this.#askers.delete(call);
+    return leave;
   }
 
   /** The server runs `call` as this task: what says that it belongs to it, does. */
@@ -88,8 +89,7 @@ export class LinkHub {
 
   /** Keeps `call` in reach for what the server takes back, parked or not. Returns the way out. */
   hold(call: ParkedCall): () => void {
-    this.#held.add(call);
-    return () => this.#held.delete(call);
+    return this.#held.enter(call);
   }
 
   /**

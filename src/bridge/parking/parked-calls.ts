@@ -1,6 +1,7 @@
 // All calls that may be, or are, parked: found by the id that their sealed state carries, bounded in number.
 import { randomBytes } from 'node:crypto';
 import { GatewayError } from '../../errors.ts';
+import { FleetingMap } from '../../runtime/fleeting-map.ts';
 import { ParkedCall, type ParkedCallOptions } from './parked-call.ts';
 import { isOver } from './parked-state.ts';
 import type { ParkedTicket } from './parked-ticket.ts';
@@ -15,7 +16,7 @@ export class ParkedCalls {
   /** The id of the replica that they wait on; undefined where there is but one. */
   readonly replica: string | undefined;
   #limits: ParkedLimits;
-  readonly #calls = new Map<string, ParkedCall>();
+  readonly #calls = new FleetingMap<string, ParkedCall>();
 
   constructor(limits: ParkedLimits, replica?: string) {
     this.#limits = limits;
@@ -66,7 +67,7 @@ export class ParkedCalls {
   }
 
   close(): void {
-    for (const call of [...this.#calls.values()]) call.cancel(new GatewayError('draining'));
+    for (const call of this.#calls.values()) call.cancel(new GatewayError('draining'));
   }
 
   #mayPark({ principal }: ParkedCall): boolean {
@@ -76,6 +77,6 @@ export class ParkedCalls {
   }
 
   #waiting(): ParkedCall[] {
-    return [...this.#calls.values()].filter(({ state }) => state === 'parked' || state === 'withdrawn');
+    return this.#calls.values().filter(({ state }) => state === 'parked' || state === 'withdrawn');
   }
 }

@@ -27,10 +27,11 @@ export type StartingCall = Pick<SessionCall, 'idText' | 'stream' | 'mayAsk' | 's
 export class ClientCancelled extends Error {}
 
 export class SessionCalls {
-  readonly #calls = new Set<SessionCall>();
+  /** Oldest first. */
+  readonly #calls: SessionCall[] = [];
 
   get size(): number {
-    return this.#calls.size;
+    return this.#calls.length;
   }
 
   start({ idText, ...more }: StartingCall): SessionCall {
@@ -40,28 +41,29 @@ export class SessionCalls {
       ...more,
       controller: new AbortController(),
     };
-    this.#calls.add(call);
+    this.#calls.push(call);
     return call;
   }
 
   finish(call: SessionCall): void {
-    this.#calls.delete(call);
+    const index = this.#calls.indexOf(call);
+    if (index >= 0) this.#calls.splice(index, 1);
   }
 
   /** `notifications/cancelled`: ids may be used twice by careless clients, the newest is meant (F21). */
   cancel(idText: string, reason: string | undefined): void {
-    const call = [...this.#calls].findLast((candidate) => candidate.idText === idText);
+    const call = this.#calls.findLast((candidate) => candidate.idText === idText);
     call?.controller.abort(new ClientCancelled(reason ?? 'cancelled by the client'));
   }
 
   /** All of them, where their session is over. */
   abort(reason: unknown): void {
-    for (const call of this.#calls) call.controller.abort(reason);
+    for (const call of [...this.#calls]) call.controller.abort(reason);
   }
 
   /** Those for one server; those for all of a view where it is undefined. */
   at(server: string | undefined): SessionCall[] {
-    return [...this.#calls].filter((call) => call.server === server);
+    return this.#calls.filter((call) => call.server === server);
   }
 
   /** A question, and its answer, are signs of life as progress is: a person needs time to answer. */

@@ -4,6 +4,7 @@
 import type { ServerAccess } from '../../access/rules/server-access.ts';
 import type { JsonRpcOutcome, StreamMessage } from '../../protocol/json-rpc.ts';
 import { readJson, writeJson } from '../../protocol/json-text.ts';
+import { NumberedTable } from '../../runtime/numbered-table.ts';
 import type { BufferBudget, Spare } from '../../state/buffer-budget.ts';
 import type { CallOutput, StreamSink } from '../call-output.ts';
 
@@ -31,13 +32,12 @@ const EVENT_ID = /^(\d{1,10})-(\d{1,10})$/;
 
 export class SessionStreams {
   readonly #limits: ReplayLimits;
-  readonly #streams = new Map<number, EventStream>();
+  readonly #streams = new NumberedTable<EventStream>();
   /** Oldest first. */
   readonly #log = new Set<LoggedEvent>();
   readonly #budget: BufferBudget;
   readonly #epoch: string;
   #loggedBytes = 0;
-  #nextStream = 1;
   #closed = false;
 
   /** @param epoch begins every event id, so that none of another replica's streams of the session is taken for one here */
@@ -53,8 +53,8 @@ export class SessionStreams {
 
   /** @param holds whether it keeps what is said while nobody has ever listened */
   open({ holds = false } = {}): EventStream {
-    const stream = new EventStream(this.#nextStream++, this, holds);
-    this.#streams.set(stream.id, stream);
+    const stream = new EventStream(this.#streams.nextNumber(), this, holds);
+    this.#streams.add(stream);
     return stream;
   }
 
@@ -118,7 +118,7 @@ export class SessionStreams {
 
   /** Nobody can ask for the stream again: its client never learnt an event id, or nothing of it is left. */
   forget(stream: EventStream): void {
-    this.#streams.delete(stream.id);
+    this.#streams.delete(stream);
   }
 
   /** Streams that are open, or can still be asked for. */
@@ -133,8 +133,10 @@ export class SessionStreams {
   /** The session is over: nobody comes back for anything, and a call's own stream ends with its answer. */
   close(): void {
     this.#closed = true;
-    for (const stream of this.#streams.values()) if (!stream.owesAnswer) stream.end();
-    this.#streams.clear();
+    for (const stream of this.#streams) {
+      if (!stream.owesAnswer) stream.end();
+      this.forget(stream);
+    }
     for (const event of this.#log) this.#budget.release(event);
     this.#log.clear();
     this.#loggedBytes = 0;
