@@ -1,11 +1,12 @@
 // One timer for the keep-alive comments of every event stream: streams sit in slots, each tick serves one slot.
 // A stream's first comment comes with its headers; this is for all that follow.
+import { Roster } from '../runtime/roster.ts';
 
 /** So many that 5,000 streams are served fifty at a time: all at once they would hold every call up for 0.2 s. */
 const SLOTS = 100;
 
 export class KeepAliveComments {
-  readonly #slots: readonly Set<() => void>[] = Array.from({ length: SLOTS }, () => new Set<() => void>());
+  readonly #slots = Array.from({ length: SLOTS }, () => new Roster<() => void>());
   readonly #tickMs: number;
   #cursor = 0;
   #size = 0;
@@ -25,11 +26,14 @@ export class KeepAliveComments {
   add(comment: () => void): () => void {
     const slot = this.#slots[this.#cursor];
     if (slot === undefined) return () => {};
-    slot.add(comment);
+    const leave = slot.enter(comment);
+    let isThere = true;
     this.#size += 1;
     this.#timer ??= setInterval(() => this.#tick(), this.#tickMs).unref();
     return () => {
-      if (!slot.delete(comment)) return;
+      if (!isThere) return;
+      isThere = false;
+      leave();
       this.#size -= 1;
       if (this.#size === 0) this.#stop();
     };

@@ -12,6 +12,7 @@ import { NO_ROOM_STATUS, NOT_TAKEN_STATUS } from '../replicas/replica-client.ts'
 import type { ReplicaKeys } from '../replicas/replica-keys.ts';
 import { TAKEN } from '../replicas/reply-frames.ts';
 import { SignedLines } from '../replicas/signed-lines.ts';
+import { Roster } from '../runtime/roster.ts';
 import { BufferBudget } from '../state/buffer-budget.ts';
 import { type ExchangeRecord, newRecord } from '../telemetry/exchange-record.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -72,7 +73,7 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
   // Well within the silence that the other side puts up with (DEFAULT_REPLICA_TIMING).
   const heartbeats = new KeepAliveComments(timing.keepAliveCommentMs);
   const nonces = new RecentNonces({ toleranceMs: CLOCK_TOLERANCE_MS });
-  const openReplies = new Set<FramedReply>();
+  const openReplies = new Roster<FramedReply>();
   const unsigned = new BufferBudget(MAX_UNSIGNED_BYTES);
   const listener = createHttpListener({
     ...listen,
@@ -134,7 +135,7 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
       onFailure: (error) => reportFailure(logger, error, record),
       onLeft: () => clientGone.abort(),
     });
-    openReplies.add(reply);
+    const leave = openReplies.enter(reply);
     reply.whenClosed(() => over.abort());
     let signedOut: AbortSignal | undefined;
     const forwarded: ForwardedFrom = { replica: from, kind, credentials: sent.credentials };
@@ -152,7 +153,7 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
       },
     };
     await carry(exchange, reply);
-    openReplies.delete(reply);
+    leave();
     if (record.outcome === undefined) {
       record.outcome = 'cancelled';
       record.reason = 'client_left';
