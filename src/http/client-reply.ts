@@ -9,12 +9,13 @@ import { writeJson } from '../protocol/json-text.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Accepted } from './accept-header.ts';
 import { type AnswerBody, answerBody, LARGE_BODY_BYTES } from './answer-body.ts';
-import { type ChallengeFor, errorMessage, errorResponse, type FailureContext } from './error-response.ts';
+import { errorMessage, errorResponse, type FailureContext } from './error-response.ts';
 import { EVENT_STREAM, eventBounds, eventFrame, KEEP_ALIVE_COMMENT, primingFrame } from './event-frame.ts';
 import type { KeepAliveComments } from './keep-alive-comments.ts';
 import { PacedResponse, type PacedResponseOptions } from './paced-response.ts';
 import { ReplyCourse } from './reply-course.ts';
 import type { ResponseClose } from './response-close.ts';
+import { challengeFor, type SignIn } from './sign-in.ts';
 
 export interface HttpReplyOptions extends PacedResponseOptions {
   readonly accepts: Accepted;
@@ -26,8 +27,9 @@ export interface HttpReplyOptions extends PacedResponseOptions {
   /** True while the server is ending: this answer is then the last on its connection. */
   isLastAnswer(): boolean;
   /** Called for each failure that is told to the client. */
-  onFailure(error: GatewayError): void;
-  readonly challenge?: ChallengeFor | undefined;
+  onFailure(error: GatewayError, record: ExchangeRecord): void;
+  /** Words what a client is told that has to sign in. */
+  readonly signIn: SignIn | undefined;
 }
 
 const JSON_BOUNDS = ['', ''] as const;
@@ -123,11 +125,12 @@ export class HttpReply implements ClientReply {
   }
 
   fail(error: GatewayError, idText: string | undefined, era: Era): void {
-    const { record, challenge, onFailure } = this.#options;
-    onFailure(error);
+    const { record, signIn, onFailure } = this.#options;
+    onFailure(error, record);
     if (this.#course.hasEnded) return;
     record.outcome ??= error.code;
     record.reason ??= error.details.reason;
+    const challenge = challengeFor(signIn, record.view);
     const context: FailureContext = { era, idText, incidentId: record.id, challenge };
     if (this.#course.endsAsEvent(failureFor(error.code, era).status)) {
       this.openStream();

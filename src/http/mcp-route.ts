@@ -16,7 +16,7 @@ import type { KeepAliveComments } from './keep-alive-comments.ts';
 import { identify, type McpGateOptions, passGate } from './mcp-gate.ts';
 import { NO_BODY, type ReadBodyOptions, readBody, takeBody } from './read-body.ts';
 import type { ResponseClose } from './response-close.ts';
-import { challengeFor, type SignIn } from './sign-in.ts';
+import type { SignIn } from './sign-in.ts';
 
 export interface McpRouteOptions extends McpGateOptions {
   /** The path of the public URL, without a trailing slash: `` or `/base`. */
@@ -116,7 +116,7 @@ function newExchange(
 ): Exchange {
   const { edge, headers } = request;
   const { record, signIn } = edge;
-  const { budget, keepAlive, timing, isLastAnswer, openReplies } = options;
+  const { budget, keepAlive, timing, isLastAnswer, onFailure, openReplies } = options;
   const reply = new HttpReply({
     response,
     accepts: readAccept(headers.accept),
@@ -128,8 +128,8 @@ function newExchange(
     maxQueuedBytes: timing.maxQueuedReplyBytes,
     stallTimeoutMs: timing.stallTimeoutMs,
     isLastAnswer,
-    onFailure: (error) => options.onFailure(error, record),
-    challenge: challengeFor(signIn, record.view),
+    onFailure,
+    signIn,
   });
   const clientGone = new AbortController();
   const leave = openReplies.enter(reply);
