@@ -114,18 +114,16 @@ export class CarriedCall {
   }
 
   /** Sends the request; once more where the server refuses the parameter headers of a schema that has changed. */
-  async send(
-    params: JsonObject | undefined,
-    options: Partial<LinkCallOptions> = {},
-  ): Promise<JsonRpcOutcome> {
-    const { paramHeaders, refreshParamHeaders, request, link } = this.call;
+  send(params: JsonObject | undefined, options: Partial<LinkCallOptions> = {}): Promise<JsonRpcOutcome> {
+    const { refreshParamHeaders, request, link } = this.call;
     const sendOnce = (headers: ParamHeaderValues | undefined) =>
       tracedSend(this.call, params, (said) => this.#sendOnce(said, options, headers));
-    const answered = await sendOnce(paramHeaders);
-    const outcome = emptyWhereAbsent(answered, request.method, link.peer);
-    const refused = 'error' in outcome && outcome.error.code === HEADER_MISMATCH;
-    if (!refused || refreshParamHeaders === undefined) return outcome;
-    return sendOnce(await refreshParamHeaders());
+    return sendOnce(this.call.paramHeaders).then((answered) => {
+      const outcome = emptyWhereAbsent(answered, request.method, link.peer);
+      const refused = 'error' in outcome && outcome.error.code === HEADER_MISMATCH;
+      if (!refused || refreshParamHeaders === undefined) return outcome;
+      return refreshParamHeaders().then(sendOnce);
+    });
   }
 
   /** Hands a message of the server to the client, if it is one that crosses. */

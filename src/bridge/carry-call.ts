@@ -4,6 +4,7 @@
 import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import { isParkable } from '../protocol/methods.ts';
 import { fixedRoots } from '../servers/fixed-roots.ts';
+import type { LinkCallOptions } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
 import { type BridgeState, type CallToCarry, CarriedCall } from './carried-call.ts';
 import { sessionLinkKey } from './choose-link.ts';
@@ -21,36 +22,37 @@ import { relayToSession } from './sessions/session-messages.ts';
  * @returns whether it was a result or an error of the server's own
  * @throws GatewayError where there is no answer of the server to hand on
  */
-export async function carryCall(call: CallToCarry, bridge: BridgeState): Promise<'ok' | 'error'> {
+export function carryCall(call: CallToCarry, bridge: BridgeState): Promise<'ok' | 'error'> {
   const carried = new CarriedCall(call, bridge);
   const { request, client, link, server } = call;
   const crossing = `${client.era} to ${link.peer.era}` as const;
   switch (crossing) {
     case 'legacy to legacy':
       noteTask(carried);
-      return carried.respond(
-        await carried.send(carried.params(), {
-          onMessage: (message) => relayLegacy(carried, message),
-          onStarted: (clock) => {
-            if (call.sessionCall !== undefined) call.sessionCall.clock = clock;
-          },
-        }),
-      );
+      return carryPlain(carried, {
+        onMessage: (message) => relayLegacy(carried, message),
+        onStarted: (clock) => {
+          if (call.sessionCall !== undefined) call.sessionCall.clock = clock;
+        },
+      });
     case 'modern to modern': {
       if (isListen(request.method)) return carryModernListen(carried);
       const roots = isParkable(request.method) ? fixedRoots(server.config) : undefined;
       if (roots !== undefined) return carryFixedRoots(carried, roots);
-      return carried.respond(await carried.send(carried.params()));
+      return carryPlain(carried);
     }
     case 'legacy to modern':
       if (isSubscription(request.method)) return carrySubscription(carried);
       return carryWithRounds(carried);
     case 'modern to legacy':
       if (isListen(request.method)) return carryLegacyListen(carried);
-      return isParkable(request.method)
-        ? carryParkable(carried)
-        : carried.respond(await carried.send(carried.params()));
+      return isParkable(request.method) ? carryParkable(carried) : carryPlain(carried);
   }
+}
+
+/** By a reaction rather than an async function: most calls come by here, and none of them waits for anything else. */
+function carryPlain(carried: CarriedCall, options?: Partial<LinkCallOptions>): Promise<'ok' | 'error'> {
+  return carried.send(carried.params(), options).then((outcome) => carried.respond(outcome));
 }
 
 /** A question of the task is asked where its result is waited for. */

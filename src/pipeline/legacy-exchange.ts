@@ -1,10 +1,9 @@
 // What a legacy client POSTs: the handshake, requests in a session, notifications, answers to questions, arrays.
 import { principalKey } from '../access/principal.ts';
-import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
 import type { Onlooker } from '../bridge/choose-link.ts';
 import { initializeResult, negotiateVersion } from '../bridge/introduction.ts';
-import { heardOutput, heardSink } from '../bridge/listening/heard-messages.ts';
+import { heardSink } from '../bridge/listening/heard-messages.ts';
 import { peerForClient } from '../bridge/peer-for-client.ts';
 import { publicOutput } from '../bridge/public-output.ts';
 import type { LegacySession } from '../bridge/sessions/legacy-session.ts';
@@ -29,6 +28,7 @@ import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
 import { type Forward, tryForward } from './forward-exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { HeardReply } from './heard-reply.ts';
 import { handleBatch } from './legacy-batch.ts';
 import { liveAccess, liveServers } from './live-access.ts';
 import { forwardHome, homeOfRequest, homeOfSession } from './principal-home.ts';
@@ -267,22 +267,17 @@ async function handleSessionless(
   { routed, request, hidden, view, clientAt }: PermittedRequest,
 ): Promise<void> {
   const { reply } = exchange;
-  const plain: CallOutput = {
-    send: (message) => reply.send(message),
-    respond: (idText, outcome, status) => reply.respond(idText, outcome, { status }),
-    end: () => reply.end(),
-  };
   // Without a session there is no way back to the result, but a legacy client that hangs up still cancels nothing.
   const { signal } = new AbortController();
   reply.holdFor(HOLD_MS);
   if (routed.to !== 'one') {
     const call = { request, view, clientAt, session: undefined, signal };
-    return plain.respond(request.idText, await answerForAll(gateway, call), 200);
+    return reply.respond(request.idText, await answerForAll(gateway, call));
   }
   const { asked, member, names } = routed;
   const home = await homeOfRequest(gateway, exchange, { request, server: member.server });
   if (await forwardHome(gateway, exchange, { home, servers: [member.server], outlivesClient: true })) return;
-  const heard = heardOutput(plain, liveAccess(gateway, exchange));
+  const heard = new HeardReply(gateway, exchange);
   const output = names === undefined ? heard : publicOutput(heard, request.method, names);
   await dispatchRequest(gateway, exchange, {
     asked,

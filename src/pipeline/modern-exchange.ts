@@ -3,7 +3,6 @@ import { principalKey } from '../access/principal.ts';
 import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
 import { discoverResult } from '../bridge/introduction.ts';
-import { heardOutput } from '../bridge/listening/heard-messages.ts';
 import type { StandingListen } from '../bridge/listening/standing-listen.ts';
 import { peerForClient } from '../bridge/peer-for-client.ts';
 import { publicOutput } from '../bridge/public-output.ts';
@@ -17,20 +16,26 @@ import { type Dispatch, dispatchRequest, noteRequest } from './dispatch-request.
 import type { Exchange } from './exchange.ts';
 import { repeatedOn } from './forward-exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { HeardReply } from './heard-reply.ts';
 import { listenToAll } from './listen-to-all.ts';
-import { liveAccess } from './live-access.ts';
 import type { Permit } from './permit.ts';
 import { forwardHome, homeOfRequest, type RequestHome } from './principal-home.ts';
 import { type ClientAt, notOnView } from './route-on-view.ts';
-import { type RequestToAll, type RequestToOne, routeInPlace, routeRequest } from './route-request.ts';
+import {
+  type RequestToAll,
+  type RequestToOne,
+  type RoutedRequest,
+  routeInPlace,
+  routeRequest,
+} from './route-request.ts';
 import { tracedStep } from './traced-exchange.ts';
-import { enterView, type View } from './view.ts';
+import { enterView, type View, type ViewMember } from './view.ts';
 import { withinLimits } from './within-limits.ts';
 
 /** How long a modern client's status is held back for the server's first message. */
 const HOLD_MS = 5_000;
 
-export async function handleModernRequest(
+export function handleModernRequest(
   gateway: GatewayContext,
   exchange: Exchange,
   asked: ModernRequest,
@@ -40,10 +45,27 @@ export async function handleModernRequest(
   exchange.record.protocolVersion = asked.meta.version;
   exchange.record.clientInfo = asked.meta.clientInfo;
   const clientAt = clientsOf(exchange, asked);
-  const routed =
-    routeInPlace(gateway, asked, view) ?? (await routeRequest(gateway, exchange, { asked, view, clientAt }));
+  const routed = routeInPlace(gateway, asked, view);
+  return routed === undefined
+    ? routeRequest(gateway, exchange, { asked, view, clientAt }).then((found) =>
+        handleRouted(gateway, exchange, { routed: found, view, clientAt }),
+      )
+    : handleRouted(gateway, exchange, { routed, view, clientAt });
+}
+
+interface RoutedOnView {
+  readonly routed: RoutedRequest<ModernRequest>;
+  readonly view: View;
+  readonly clientAt: ClientAt;
+}
+
+function handleRouted(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  { routed, view, clientAt }: RoutedOnView,
+): Promise<void> {
   if (routed.to !== 'one') return answerAll(gateway, exchange, { routed, view, clientAt });
-  if (routed.request !== asked || view.sole === undefined) {
+  if (routed.request !== routed.asked || view.sole === undefined) {
     noteRequest(exchange, routed.request, routed.member.server);
   }
   const { server, access } = routed.member;
@@ -52,7 +74,9 @@ export async function handleModernRequest(
   );
   const permitted = { ...routed, request, hidden };
   const charged = { request, hidden, server };
-  await withinLimits(gateway, exchange, charged, () => answerRequest(gateway, exchange, permitted, clientAt));
+  return withinLimits(gateway, exchange, charged, () =>
+    answerRequest(gateway, exchange, permitted, clientAt),
+  );
 }
 
 /** The client as each server of its view is to know it. */
@@ -89,55 +113,71 @@ async function answerAll(
 
 type PermittedRequest = RequestToOne<ModernRequest> & Permit<ModernRequest>;
 
-async function answerRequest(
+function answerRequest(
   gateway: GatewayContext,
   exchange: Exchange,
-  { asked, request, hidden, member, names }: PermittedRequest,
+  permitted: PermittedRequest,
   clientAt: ClientAt,
 ): Promise<void> {
-  const { reply, record, clientGone } = exchange;
-  const { server, access } = member;
+  const { request, member } = permitted;
   const client = clientAt(member);
-  if (request.method === 'server/discover') {
-    const { lists } = gateway.config;
-    const patience = { timeoutMs: lists.timeoutMs, signal: clientGone };
-    const peer = await peerForClient(server, client, patience);
-    reply.respond(request.idText, {
-      result: discoverResult(peer, {
-        ttlMs: lists.ttlMs,
-        ownLink: server.isolationFor(peer) !== 'shared',
-        access,
-      }),
-    });
-    record.outcome = 'ok';
-    return;
-  }
-  reply.holdFor(HOLD_MS);
-  const isListen = request.method === 'subscriptions/listen';
-  const home =
-    gateway.replicas === undefined ? undefined : await homeOfRequest(gateway, exchange, { request, server });
-  if (home !== undefined && !isListen) {
-    const forward = { home, servers: [server], signal: clientGone };
+  if (request.method === 'server/discover') return discover(gateway, exchange, { request, member, client });
+  exchange.reply.holdFor(HOLD_MS);
+  return gateway.replicas === undefined
+    ? dispatch(gateway, exchange, { permitted, client, home: undefined })
+    : dispatchAtHome(gateway, exchange, { permitted, client });
+}
+
+async function discover(
+  gateway: GatewayContext,
+  { reply, record, clientGone }: Exchange,
+  { request, member, client }: { request: ModernRequest; member: ViewMember; client: CallingClient },
+): Promise<void> {
+  const { server, access } = member;
+  const { lists } = gateway.config;
+  const peer = await peerForClient(server, client, { timeoutMs: lists.timeoutMs, signal: clientGone });
+  const ownLink = server.isolationFor(peer) !== 'shared';
+  reply.respond(request.idText, { result: discoverResult(peer, { ttlMs: lists.ttlMs, ownLink, access }) });
+  record.outcome = 'ok';
+}
+
+interface ClientRequestHere {
+  readonly permitted: PermittedRequest;
+  readonly client: CallingClient;
+}
+
+/** On the replica where what the request needs lives, if that is another one. */
+async function dispatchAtHome(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  { permitted, client }: ClientRequestHere,
+): Promise<void> {
+  const { request, member } = permitted;
+  const { server } = member;
+  const home = await homeOfRequest(gateway, exchange, { request, server });
+  if (home !== undefined && !isListen(request)) {
+    const forward = { home, servers: [server], signal: exchange.clientGone };
     if (await forwardHome(gateway, exchange, forward)) return;
   }
-  const plain: CallOutput = {
-    send: (message) => reply.send(message),
-    respond: (idText, outcome, status) => reply.respond(idText, outcome, { status }),
-    end: () => reply.end(),
-  };
-  const heard = heardOutput(plain, liveAccess(gateway, exchange));
+  await dispatch(gateway, exchange, { permitted, client, home });
+}
+
+function dispatch(
+  gateway: GatewayContext,
+  exchange: Exchange,
+  { permitted, client, home }: ClientRequestHere & { readonly home: RequestHome | undefined },
+): Promise<void> {
+  const { asked, request, hidden, member, names } = permitted;
+  const heard = new HeardReply(gateway, exchange);
   const output = names === undefined ? heard : publicOutput(heard, request.method, names);
-  const call = {
-    asked,
-    request,
-    hidden,
-    client,
-    server,
-    output,
-    sessionCall: undefined,
-  };
-  if (!isListen) return dispatchRequest(gateway, exchange, { ...call, signal: clientGone });
-  await listen(gateway, exchange, { ...call, request, home });
+  const call = { asked, request, hidden, client, server: member.server, output, sessionCall: undefined };
+  return isListen(request)
+    ? listen(gateway, exchange, { ...call, home })
+    : dispatchRequest(gateway, exchange, { ...call, signal: exchange.clientGone });
+}
+
+function isListen({ method }: ModernRequest): boolean {
+  return method === 'subscriptions/listen';
 }
 
 /**

@@ -23,7 +23,8 @@ export function announcedChange(method: string, params?: JsonObject): JsonRpcNot
   return message;
 }
 
-function mayHear(message: StreamMessage, access: ServerAccess): boolean {
+/** Whether a message may reach a caller with these rights. */
+export function mayHear(message: StreamMessage, access: ServerAccess): boolean {
   if (access.whole || !('method' in message) || ANNOUNCED.has(message)) return true;
   // A question, asked again on a stream that is resumed.
   if ('id' in message) return access.sees();
