@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { auditVerify } from '../../src/cli/audit-verify.ts';
 import { addToChain, CHAIN_START } from '../../src/telemetry/audit/audit-chain.ts';
+import { createTextDigest } from '../../src/telemetry/audit/text-digest.ts';
 
 const KEY = 'a key that only the operator has';
 
@@ -16,7 +17,11 @@ async function verified(t: TestContext, spoil: (lines: string[]) => string[], he
   let at = { seq: 0, hash: CHAIN_START };
   const lines = Array.from({ length: 5 }, (_, n) => {
     // What others take for the end of a line is none here.
-    const link = addToChain(at, JSON.stringify({ n, target: 'a\u2028b\u2029c\u0085d' }), KEY);
+    const link = addToChain(
+      at,
+      JSON.stringify({ n, target: 'a\u2028b\u2029c\u0085d' }),
+      createTextDigest(KEY),
+    );
     at = link.head as typeof at;
     return link.line;
   });

@@ -6,6 +6,7 @@ import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { addToChain, CHAIN_START } from '../../src/telemetry/audit/audit-chain.ts';
+import { createTextDigest } from '../../src/telemetry/audit/text-digest.ts';
 import { freePort } from '../support/free-port.ts';
 
 export interface Workshop extends AsyncDisposable {
@@ -166,7 +167,7 @@ export async function openWorkshop(root: string): Promise<Workshop> {
     async writeAudit(files, keyFile) {
       let head = { seq: 0, hash: CHAIN_START };
       for (const file of files) {
-        const link = addToChain(head, JSON.stringify({ file }), AUDIT_KEY);
+        const link = addToChain(head, JSON.stringify({ file }), createTextDigest(AUDIT_KEY));
         head = link.head;
         await writeFile(join(folder, file), `${link.line}\n`);
       }

@@ -1,6 +1,6 @@
 // The chain that audit records hang in: each carries the hash of the one before and its own, keyed where there is a
 // key, so that a changed, removed or inserted record shows. Pure: texts in, texts and findings out.
-import { createHash, createHmac } from 'node:crypto';
+import type { TextDigest } from './text-digest.ts';
 
 /** Before the first record of all. */
 export const CHAIN_START = '0'.repeat(43);
@@ -24,12 +24,12 @@ export interface ChainLink {
  * The record as a line of the chain: `{"seq":...,"prev":"...",<its members>,"hash":"..."}`.
  *
  * @param record the text of a JSON object that has members
- * @param key keys the hashes (HMAC-SHA256); without it they are plain SHA-256, which anyone can make anew
+ * @param digest makes the hashes; without a key anyone can make them anew
  */
-export function addToChain(head: ChainHead, record: string, key: string | undefined): ChainLink {
+export function addToChain(head: ChainHead, record: string, digest: TextDigest): ChainLink {
   const seq = head.seq + 1;
   const body = `{"seq":${seq},"prev":"${head.hash}",${record.slice(1)}`;
-  const hash = hashOf(body, key);
+  const hash = hashOf(body, digest);
   return { line: `${body.slice(0, -1)},"hash":"${hash}"}`, head: { seq, hash } };
 }
 
@@ -44,13 +44,13 @@ export function headOf(line: string): ChainHead | undefined {
 export function chainFault(
   line: string,
   before: ChainHead | undefined,
-  key: string | undefined,
+  digest: TextDigest,
 ): string | undefined {
   const [, seq = '', prev = ''] = PREVIOUS.exec(line) ?? [];
   const hash = HASH.exec(line)?.[1];
   if (prev === '' || hash === undefined) return 'this is no record of a chain';
   const body = `${line.slice(0, line.lastIndexOf(',"hash":"'))}}`;
-  if (hashOf(body, key) !== hash) {
+  if (hashOf(body, digest) !== hash) {
     return 'this record has been changed, or was written with another key';
   }
   if (before === undefined) return undefined;
@@ -60,7 +60,6 @@ export function chainFault(
   return prev === before.hash ? undefined : 'this record does not follow the one before it';
 }
 
-function hashOf(text: string, key: string | undefined): string {
-  const hash = key === undefined ? createHash('sha256') : createHmac('sha256', key);
-  return hash.update(text).digest('base64url');
+function hashOf(text: string, digest: TextDigest): string {
+  return digest.of(text, 'base64url');
 }

@@ -8,6 +8,7 @@ import { TurnBatch } from '../../runtime/turn-batch.ts';
 import type { Logger } from '../logger.ts';
 import { addToChain, CHAIN_START, type ChainHead } from './audit-chain.ts';
 import { AuditFile } from './audit-file.ts';
+import { createTextDigest, type TextDigest } from './text-digest.ts';
 
 export interface AuditLogOptions {
   readonly config: AuditConfig;
@@ -50,6 +51,7 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
 
 class FileAuditLog implements AuditLog {
   readonly #options: AuditLogOptions;
+  readonly #digest: TextDigest;
   readonly #closing = new AbortController();
   #file: AuditFile | undefined;
   #head: ChainHead = { seq: 0, hash: CHAIN_START };
@@ -64,6 +66,7 @@ class FileAuditLog implements AuditLog {
 
   constructor(options: AuditLogOptions) {
     this.#options = options;
+    this.#digest = createTextDigest(options.config.key);
   }
 
   get queued(): number {
@@ -152,7 +155,7 @@ class FileAuditLog implements AuditLog {
     let head = this.#head;
     let text = '';
     for (const record of batch) {
-      const link = addToChain(head, record, config.key);
+      const link = addToChain(head, record, this.#digest);
       text += `${link.line}\n`;
       head = link.head;
     }

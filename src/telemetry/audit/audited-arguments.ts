@@ -1,14 +1,14 @@
 // What the audit log keeps of a call's arguments: a digest by which two calls can be compared, their names, all of
 // them with what looks like a secret taken out, or nothing.
-import { createHash, createHmac } from 'node:crypto';
 import { isJsonObject, type JsonValue, rawNumber, writeJson } from '../../protocol/json-text.ts';
+import type { TextDigest } from './text-digest.ts';
 
 export type ArgumentsKept = 'digest' | 'keys' | 'full' | 'none';
 
 export interface AuditedArgumentsOptions {
   readonly kept: ArgumentsKept;
-  /** Keys the digest: without it, whoever guesses the arguments can tell. */
-  readonly key: string | undefined;
+  /** Without a key, whoever guesses the arguments can tell. */
+  readonly digest: TextDigest;
 }
 
 /** Members of any depth whose values are never written. */
@@ -23,22 +23,21 @@ const MAX_KEY_CHARACTERS = 128;
 /** The members that go into the record; none where the call has no arguments, or none are kept. */
 export function auditedArguments(
   args: JsonValue | undefined,
-  { kept, key }: AuditedArgumentsOptions,
+  { kept, digest }: AuditedArgumentsOptions,
 ): { readonly arguments?: string | readonly string[] | JsonValue } {
   if (args === undefined || kept === 'none') return {};
-  if (kept === 'digest') return { arguments: digestOf(args, key) };
+  if (kept === 'digest') return { arguments: digestOf(args, digest) };
   if (kept === 'keys') return { arguments: keysOf(args) };
   const text = writeJson(withoutSecrets(args));
-  if (text.length > MAX_FULL_CHARACTERS) return { arguments: digestOf(args, key) };
+  if (text.length > MAX_FULL_CHARACTERS) return { arguments: digestOf(args, digest) };
   return { arguments: withoutSecrets(args) };
 }
 
 /** Of the canonical text (members sorted by name), so that the order in which a client writes them is of no matter. */
-function digestOf(args: JsonValue, key: string | undefined): string {
-  const hash = key === undefined ? createHash('sha256') : createHmac('sha256', key);
+function digestOf(args: JsonValue, digest: TextDigest): string {
   // The same key makes the hashes of the chain: what callers choose must never be one.
-  const text = key === undefined ? canonical(args) : `arguments ${canonical(args)}`;
-  return `${key === undefined ? 'sha256' : 'hmac-sha256'}:${hash.update(text).digest('hex')}`;
+  const text = digest.algorithm === 'sha256' ? canonical(args) : `arguments ${canonical(args)}`;
+  return `${digest.algorithm}:${digest.of(text, 'hex')}`;
 }
 
 function canonical(value: JsonValue | undefined): string {

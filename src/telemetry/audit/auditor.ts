@@ -1,12 +1,13 @@
 // What stands in the audit log: one record a call, and one a refused sign-in. Built from the record of the exchange
 // and what is known of its caller, so that no token, session id, body or result can be in it.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { AuditConfig } from '../../config/audit-config.ts';
 import type { JsonValue } from '../../protocol/json-text.ts';
 import type { ExchangeRecord } from '../exchange-record.ts';
 import { roundedMs } from '../rounded-ms.ts';
 import { type AuditLog, timeText } from './audit-log.ts';
-import { auditedArguments } from './audited-arguments.ts';
+import { type AuditedArgumentsOptions, auditedArguments } from './audited-arguments.ts';
+import { createTextDigest } from './text-digest.ts';
 
 /** The caller, as far as it is to be known who it was. */
 export interface AuditedCaller {
@@ -46,7 +47,7 @@ const DENIALS: ReadonlySet<string> = new Set([
 
 export class Auditor {
   readonly #log: AuditLog;
-  readonly #config: AuditConfig;
+  readonly #kept: AuditedArgumentsOptions;
   readonly #now: () => number;
   #second = 0;
   #denials = 0;
@@ -54,7 +55,7 @@ export class Auditor {
 
   constructor(log: AuditLog, config: AuditConfig, now: () => number = Date.now) {
     this.#log = log;
-    this.#config = config;
+    this.#kept = { kept: config.arguments, digest: createTextDigest(config.key) };
     this.#now = now;
   }
 
@@ -67,7 +68,6 @@ export class Auditor {
     const { clientInfo } = record;
     const { caller } = call;
     const { claims } = caller;
-    const kept = { kept: this.#config.arguments, key: this.#config.key };
     const nowMs = this.#now();
     // One literal: objects spread into one another cost more than all that is in them.
     this.#log.writeLater(() => ({
@@ -91,7 +91,7 @@ export class Auditor {
       method: record.method,
       target: targetText(record.target),
       rule: record.rule,
-      arguments: auditedArguments(call.arguments, kept).arguments,
+      arguments: auditedArguments(call.arguments, this.#kept).arguments,
       isError: record.isError,
       answerBytes: record.answerBytes,
       queueMs: roundedMs(record.queueMs),
@@ -150,9 +150,9 @@ function text(value: unknown): string | undefined {
 function targetText(target: string | undefined): string | undefined {
   const shown = text(target);
   if (target === undefined || shown === target) return shown;
-  return `${shown} sha256:${createHash('sha256').update(target).digest('hex')}`;
+  return `${shown} sha256:${hash('sha256', target, 'hex')}`;
 }
 
 function hashOf(sessionId: string): string {
-  return createHash('sha256').update(sessionId).digest('base64url').slice(0, 22);
+  return hash('sha256', sessionId, 'base64url').slice(0, 22);
 }

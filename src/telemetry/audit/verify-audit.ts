@@ -1,6 +1,7 @@
 // Holds audit files, the oldest first, against the chain that their records say they hang in.
 import { createReadStream } from 'node:fs';
 import { type ChainHead, chainFault, headOf } from './audit-chain.ts';
+import { createTextDigest } from './text-digest.ts';
 
 export interface AuditVerdict {
   /** Records that were read and are in order. */
@@ -29,6 +30,7 @@ export interface VerifyAuditOptions {
 
 /** @throws Error where a file cannot be read */
 export async function verifyAudit({ files, key, expectedHead }: VerifyAuditOptions): Promise<AuditVerdict> {
+  const digest = createTextDigest(key);
   let head: ChainHead | undefined;
   let records = 0;
   let first: number | undefined;
@@ -37,7 +39,7 @@ export async function verifyAudit({ files, key, expectedHead }: VerifyAuditOptio
     let number = 0;
     for await (const line of linesOf(file)) {
       number += 1;
-      const problem = chainFault(line, head, key);
+      const problem = chainFault(line, head, digest);
       if (problem !== undefined) return { records, first, head, fault: { file, line: number, problem } };
       head = headOf(line);
       first ??= head?.seq;

@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { addToChain, CHAIN_START, chainFault, headOf } from '../../../src/telemetry/audit/audit-chain.ts';
+import { createTextDigest } from '../../../src/telemetry/audit/text-digest.ts';
 
 const START = { seq: 0, hash: CHAIN_START };
 
 function chainOf(records: readonly object[], key?: string): string[] {
   let head = START;
   return records.map((record) => {
-    const link = addToChain(head, JSON.stringify(record), key);
+    const link = addToChain(head, JSON.stringify(record), createTextDigest(key));
     head = link.head as typeof START;
     return link.line;
   });
@@ -19,7 +20,7 @@ function chainOf(records: readonly object[], key?: string): string[] {
 function firstFault(lines: readonly string[], key?: string): [number, string] | undefined {
   let head: ReturnType<typeof headOf> = START;
   for (const [index, line] of lines.entries()) {
-    const problem = chainFault(line, head, key);
+    const problem = chainFault(line, head, createTextDigest(key));
     if (problem !== undefined) return [index, problem];
     head = headOf(line);
   }
@@ -70,7 +71,11 @@ for (const key of [undefined, 'k'.repeat(32)]) {
 
 test('whoever lacks the key can make no record', () => {
   const lines = chainOf(RECORDS, 'the key of the operator');
-  const forged = addToChain(headOf(lines[1] as string) ?? START, '{"a":"forged"}', 'another').line;
+  const forged = addToChain(
+    headOf(lines[1] as string) ?? START,
+    '{"a":"forged"}',
+    createTextDigest('another'),
+  ).line;
   const [index, problem] = firstFault([...lines.slice(0, 2), forged], 'the key of the operator') ?? [];
   assert.deepEqual([index, problem], [2, 'this record has been changed, or was written with another key']);
 });
@@ -78,6 +83,10 @@ test('whoever lacks the key can make no record', () => {
 test('what is no record has no place in a chain', () => {
   for (const line of ['', '{}', '42', '{"seq":1}', '{"seq":1,"prev":"short","hash":"short"}']) {
     assert.equal(headOf(line), undefined, line);
-    assert.equal(chainFault(line, undefined, undefined), 'this is no record of a chain', line);
+    assert.equal(
+      chainFault(line, undefined, createTextDigest(undefined)),
+      'this is no record of a chain',
+      line,
+    );
   }
 });

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type JsonValue, readJson, writeJson } from '../../../src/protocol/json-text.ts';
 import { type ArgumentsKept, auditedArguments } from '../../../src/telemetry/audit/audited-arguments.ts';
+import { createTextDigest } from '../../../src/telemetry/audit/text-digest.ts';
 
 function kept(text: string, how: ArgumentsKept, key?: string): unknown {
-  return auditedArguments(readJson(text) as JsonValue, { kept: how, key }).arguments;
+  return auditedArguments(readJson(text) as JsonValue, { kept: how, digest: createTextDigest(key) })
+    .arguments;
 }
 
 test('a digest is the same for the same arguments, whatever the order of their members', () => {
@@ -50,8 +52,9 @@ test('arguments that would fill the log are kept as a digest', () => {
 });
 
 test('nothing is kept where nothing is to be kept, or nothing was sent', () => {
-  assert.deepEqual(auditedArguments({ a: 1 }, { kept: 'none', key: undefined }), {});
+  const digest = createTextDigest(undefined);
+  assert.deepEqual(auditedArguments({ a: 1 }, { kept: 'none', digest }), {});
   for (const how of ['digest', 'keys', 'full'] as const) {
-    assert.deepEqual(auditedArguments(undefined, { kept: how, key: undefined }), {});
+    assert.deepEqual(auditedArguments(undefined, { kept: how, digest }), {});
   }
 });
