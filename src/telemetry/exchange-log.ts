@@ -1,8 +1,10 @@
 // One line per exchange, from its record alone, so that no body, token, session id or query can be in it.
 import { type ExchangeRecord, traceIdOfRecord } from './exchange-record.ts';
 import { loggableTarget } from './loggable-target.ts';
-import type { Logger } from './logger.ts';
+import { type Logger, lineWriterOf } from './logger.ts';
 import { roundedMs } from './rounded-ms.ts';
+
+const MESSAGE = 'exchange';
 
 export type ExchangeLine = ReturnType<typeof exchangeLine>;
 
@@ -29,6 +31,14 @@ export function exchangeLine(record: ExchangeRecord, suppressed = 0) {
 }
 
 export function logExchange(logger: Logger, line: ExchangeLine): void {
-  if (line.status !== undefined && line.status >= 500) logger.warn(line, 'exchange');
-  else logger.info(line, 'exchange');
+  const level = line.status !== undefined && line.status >= 500 ? 'warn' : 'info';
+  const write = lineWriterOf(logger);
+  if (write === undefined) logger[level](line, MESSAGE);
+  else if (logger.isLevelEnabled(level)) write(lineText(line, logger.levels.values[level]));
+}
+
+/** As pino writes it, which looks at each character of names and values by itself: three times as long (bench: small). */
+function lineText(line: ExchangeLine, level: number | undefined): string {
+  const members = JSON.stringify(line).slice(1, -1);
+  return `{"level":${level},"time":${Date.now()},${members},"msg":"${MESSAGE}"}\n`;
 }

@@ -46,6 +46,7 @@ export function createLogger({ level, secrets, destination = standardError() }: 
   };
   const logger = pino({ level, base: null, onChild }, redacted);
   redactions.set(logger, (text) => redact(text));
+  lineWriters.set(logger, redacted.write);
   adjustments.set(logger, (settings) => {
     // What was secret stays so: it may still be on its way through what is being ended.
     for (const secret of settings.secrets) known.add(secret);
@@ -64,6 +65,13 @@ const redactions = new WeakMap<Logger, Redact>();
 /** What takes the secrets out of this logger's lines, for other text that is shown to an operator. */
 export function redactionOf(logger: Logger): Redact {
   return redactions.get(logger) ?? createRedact([]);
+}
+
+const lineWriters = new WeakMap<Logger, (line: string) => void>();
+
+/** Writes a finished line, with its line feed, and redacts it as all others; undefined for a child. */
+export function lineWriterOf(logger: Logger): ((line: string) => void) | undefined {
+  return lineWriters.get(logger);
 }
 
 const adjustments = new WeakMap<Logger, (settings: LogSettings) => void>();

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { exchangeLine, logExchange } from '../../src/telemetry/exchange-log.ts';
 import { type ExchangeRecord, newRecord } from '../../src/telemetry/exchange-record.ts';
-import { createLogger } from '../../src/telemetry/logger.ts';
+import { adjustLogger, createLogger } from '../../src/telemetry/logger.ts';
 
 function lineOf(fields: Partial<ExchangeRecord>): Record<string, unknown> {
   const written: string[] = [];
@@ -58,6 +59,37 @@ test('what is not known is not in the line', () => {
 test('failures of ours are warnings', () => {
   assert.equal(lineOf({ httpStatus: 503, outcome: 'no-capacity' }).level, 40);
   assert.equal(lineOf({ httpStatus: 404, outcome: 'session-unknown' }).level, 30);
+});
+
+test('the line is what pino makes of the same members, redacted as all others', () => {
+  const written: string[] = [];
+  const destination = { write: (line: string) => written.push(line) };
+  const logger = createLogger({ level: 'info', secrets: ['canary'], destination });
+  const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('"canary"', '\\', '\n', '\u2028'));
+  fc.assert(
+    fc.property(text, text, fc.double({ min: 0, noNaN: true }), (target, reason, ms) => {
+      const record = { ...newRecord('id', 0), target, reason, durationMs: ms, httpStatus: 500 };
+      const line = exchangeLine(record);
+      written.length = 0;
+      logExchange(logger, line);
+      logger.warn(line, 'exchange');
+      const [ours, pinos] = written.map((json) => json.replace(/"time":\d+/, '"time":0'));
+      assert.equal(ours, pinos);
+      assert.doesNotMatch(String(ours), /canary/);
+    }),
+  );
+});
+
+test('a line below the level is not written', () => {
+  const written: string[] = [];
+  const destination = { write: (line: string) => written.push(line) };
+  const logger = createLogger({ level: 'warn', secrets: [], destination });
+  const line = exchangeLine({ ...newRecord('id', 0), httpStatus: 200 });
+  logExchange(logger, line);
+  assert.equal(written.length, 0);
+  adjustLogger(logger, { level: 'info', secrets: [] });
+  logExchange(logger, line);
+  assert.equal(written.length, 1);
 });
 
 test('F58: a URI is logged without its query, its fragment and its userinfo, and cut where it is endless', () => {

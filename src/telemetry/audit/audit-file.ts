@@ -60,8 +60,7 @@ export class AuditFile {
   }
 
   /** Appends whole lines and puts them on the disk; on failure none of them is in the file. */
-  async append(text: string): Promise<void> {
-    const bytes = Buffer.from(text);
+  async append(bytes: Buffer): Promise<void> {
     try {
       let written = 0;
       while (written < bytes.length) {

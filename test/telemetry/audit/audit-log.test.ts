@@ -7,8 +7,9 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
 import type { AuditConfig } from '../../../src/config/audit-config.ts';
-import { type AuditLog, createAuditLog } from '../../../src/telemetry/audit/audit-log.ts';
+import { type AuditLog, createAuditLog, timeText } from '../../../src/telemetry/audit/audit-log.ts';
 import { verifyAudit } from '../../../src/telemetry/audit/verify-audit.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -77,6 +78,18 @@ test('what is made at the end of a turn is there before the log ends, though tha
   assert.deepEqual(
     written.map(({ kind, n }) => kind ?? n),
     ['start', 1, 2, 'stop'],
+  );
+});
+
+test('times of records are those of Date, in whatever order they come', () => {
+  const near = fc.integer({ min: 0, max: 3_000 }).map((ms) => Date.UTC(2026, 11, 31, 23, 59, 58) + ms);
+  fc.assert(
+    fc.property(fc.array(near), (times) => {
+      assert.deepEqual(
+        times.map(timeText),
+        times.map((ms) => new Date(ms).toISOString()),
+      );
+    }),
   );
 });
 
