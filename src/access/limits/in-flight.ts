@@ -1,24 +1,49 @@
-// How many requests run at a time, by counter, on this replica. A counter exists while it counts something.
+// How many requests run at a time, by counter, on this replica.
+
+interface Counter {
+  running: number;
+}
+
+/** Counters that are kept though they count nothing. One made and dropped with each request: see runtime/roster.ts. */
+const MAX_IDLE = 1_000;
 
 export class InFlight {
-  readonly #running = new Map<string, number>();
+  #counters = new Map<string, Counter>();
+  #busy = 0;
 
   /** Counters that count something. */
   get size(): number {
-    return this.#running.size;
+    return this.#busy;
+  }
+
+  /** Counters that are held, those that count nothing among them. */
+  get held(): number {
+    return this.#counters.size;
   }
 
   hasRoom(counter: string, max: number): boolean {
-    return (this.#running.get(counter) ?? 0) < max;
+    return (this.#counters.get(counter)?.running ?? 0) < max;
   }
 
   enter(counter: string): void {
-    this.#running.set(counter, (this.#running.get(counter) ?? 0) + 1);
+    const entered = this.#counters.get(counter) ?? this.#begin(counter);
+    if (entered.running === 0) this.#busy += 1;
+    entered.running += 1;
   }
 
   leave(counter: string): void {
-    const left = (this.#running.get(counter) ?? 0) - 1;
-    if (left > 0) this.#running.set(counter, left);
-    else this.#running.delete(counter);
+    const left = this.#counters.get(counter);
+    if (left === undefined || left.running === 0) return;
+    left.running -= 1;
+    if (left.running === 0) this.#busy -= 1;
+  }
+
+  #begin(name: string): Counter {
+    if (this.#counters.size - this.#busy >= MAX_IDLE) {
+      this.#counters = new Map([...this.#counters].filter(([, { running }]) => running > 0));
+    }
+    const counter = { running: 0 };
+    this.#counters.set(name, counter);
+    return counter;
   }
 }

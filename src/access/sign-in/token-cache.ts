@@ -5,38 +5,53 @@ export interface CacheEntry {
   readonly untilMs: number;
 }
 
+interface Kept<Entry> {
+  readonly entry: Entry;
+  /** Since it was last passed over for one that was not. */
+  isUsed: boolean;
+}
+
 export class TokenCache<Entry extends CacheEntry> {
   readonly #maxEntries: number;
-  /** In the order of last use. */
-  readonly #entries = new Map<string, Entry>();
+  /** The longest kept first. To be moved with each use would leave tables behind as runtime/roster.ts tells. */
+  readonly #kept = new Map<string, Kept<Entry>>();
 
   constructor(maxEntries: number) {
     this.#maxEntries = maxEntries;
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#kept.size;
   }
 
   get(tokenId: string, nowMs: number): Entry | undefined {
-    const entry = this.#entries.get(tokenId);
-    if (entry === undefined) return undefined;
-    this.#entries.delete(tokenId);
-    if (entry.untilMs <= nowMs) return undefined;
-    this.#entries.set(tokenId, entry);
-    return entry;
+    const kept = this.#kept.get(tokenId);
+    if (kept === undefined) return undefined;
+    if (kept.entry.untilMs <= nowMs) {
+      this.#kept.delete(tokenId);
+      return undefined;
+    }
+    kept.isUsed = true;
+    return kept.entry;
   }
 
   set(tokenId: string, entry: Entry): void {
-    this.#entries.delete(tokenId);
-    this.#entries.set(tokenId, entry);
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#maxEntries) break;
-      this.#entries.delete(oldest);
-    }
+    this.#kept.delete(tokenId);
+    if (this.#kept.size >= this.#maxEntries) this.#dropOne();
+    this.#kept.set(tokenId, { entry, isUsed: false });
   }
 
   clear(): void {
-    this.#entries.clear();
+    this.#kept.clear();
+  }
+
+  /** The first that has not been used since it was kept, or since it was passed over here. */
+  #dropOne(): void {
+    for (const [tokenId, kept] of this.#kept) {
+      this.#kept.delete(tokenId);
+      if (!kept.isUsed) return;
+      kept.isUsed = false;
+      this.#kept.set(tokenId, kept);
+    }
   }
 }

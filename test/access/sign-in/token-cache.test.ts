@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TokenCache } from '../../../src/access/sign-in/token-cache.ts';
 
-test('what is remembered of tokens is bounded: the one that was used longest ago goes first', () => {
+test('what is remembered of tokens is bounded: the one that was kept longest and not used since goes first', () => {
   const cache = new TokenCache<{ untilMs: number; name: string }>(3);
   const names = () => ['a', 'b', 'c', 'd', 'e'].filter((name) => cache.get(name, 0) !== undefined);
   for (const name of ['a', 'b', 'c']) cache.set(name, { untilMs: 10, name });
@@ -13,6 +13,27 @@ test('what is remembered of tokens is bounded: the one that was used longest ago
   assert.equal(cache.size, 3);
   for (let index = 0; index < 10_000; index += 1) cache.set(`flood-${index}`, { untilMs: 10, name: '' });
   assert.equal(cache.size, 3);
+});
+
+test('tokens that are in use stay, however many come that are used once', () => {
+  const cache = new TokenCache<{ untilMs: number }>(10);
+  for (let n = 0; n < 5; n += 1) cache.set(`used ${n}`, { untilMs: 10 });
+  for (let n = 0; n < 1_000; n += 1) {
+    cache.get(`used ${n % 5}`, 0);
+    cache.set(`once ${n}`, { untilMs: 10 });
+  }
+  for (let n = 0; n < 5; n += 1) assert.ok(cache.get(`used ${n}`, 0), `${n}`);
+  assert.equal(cache.size, 10);
+});
+
+test('where all were used since, one of them makes room', () => {
+  const cache = new TokenCache<{ untilMs: number }>(3);
+  for (const name of ['a', 'b', 'c']) cache.set(name, { untilMs: 10 });
+  for (const name of ['a', 'b', 'c']) cache.get(name, 0);
+  cache.set('d', { untilMs: 10 });
+  assert.equal(cache.size, 3);
+  assert.ok(cache.get('d', 0));
+  assert.equal(cache.get('a', 0), undefined);
 });
 
 test('nothing is remembered past its time, or after all is forgotten', () => {
