@@ -9,6 +9,7 @@ import type { StandingListen } from '../bridge/listening/standing-listen.ts';
 import type { SessionCall } from '../bridge/sessions/session-calls.ts';
 import { tellLogLevel } from '../bridge/sessions/session-log-level.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
+import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { methodLabel } from '../protocol/methods.ts';
 import { buildParamHeaders } from '../protocol/param-headers.ts';
@@ -109,7 +110,7 @@ async function dispatchOnce(
   return carryCall(
     {
       ...call,
-      output: notedOutput(call.output, record),
+      output: new NotedOutput(call.output, record),
       request,
       link,
       tool: isolation === 'shared' ? undefined : target,
@@ -149,15 +150,27 @@ function noteWait({ record }: Exchange, waitedMs: number): void {
 }
 
 /** A tool that failed is on record also where nobody is there to be told, or where an array is answered. */
-function notedOutput(output: CallOutput, record: Exchange['record']): CallOutput {
-  return {
-    send: (message) => output.send(message),
-    respond(idText, outcome, status) {
-      record.isError = 'result' in outcome && outcome.result.isError === true;
-      output.respond(idText, outcome, status);
-    },
-    end: () => output.end(),
-  };
+class NotedOutput implements CallOutput {
+  readonly #output: CallOutput;
+  readonly #record: Exchange['record'];
+
+  constructor(output: CallOutput, record: Exchange['record']) {
+    this.#output = output;
+    this.#record = record;
+  }
+
+  send(message: StreamMessage): Promise<void> | undefined {
+    return this.#output.send(message);
+  }
+
+  respond(idText: string, outcome: JsonRpcOutcome, status: number): void {
+    this.#record.isError = 'result' in outcome && outcome.result.isError === true;
+    this.#output.respond(idText, outcome, status);
+  }
+
+  end(): void {
+    this.#output.end();
+  }
 }
 
 /** What the record needs to know of a request, in closed sets but for the target. */

@@ -23,47 +23,81 @@ export interface DeadlineLimits {
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function startDeadline(limits: DeadlineLimits, parent: AbortSignal): CallDeadline {
-  const controller = new AbortController();
-  const expire = () => controller.abort(new GatewayError('deadline-passed'));
-  const follow = () => controller.abort(parent.reason);
-  let latestAt = performance.now() + limits.maxCallTimeMs;
-  let dueAt = Math.min(performance.now() + limits.callTimeoutMs, latestAt);
-  let pausedAt: number | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
-  schedule();
-  parent.addEventListener('abort', follow, { once: true });
-  if (parent.aborted) follow();
+  return new RunningDeadline(limits, parent);
+}
 
-  // Extending moves a number, not the timer: a server that reports progress a thousand times costs nothing.
-  function schedule(): void {
-    const remainingMs = dueAt - performance.now();
-    if (remainingMs <= 0) expire();
-    else if (remainingMs < Number.POSITIVE_INFINITY)
-      timer = setTimeout(schedule, Math.min(remainingMs, MAX_TIMER_MS));
+/** A class that is its own listener, and no closures: each call has one. */
+class RunningDeadline implements CallDeadline {
+  readonly #controller = new AbortController();
+  readonly #parent: AbortSignal;
+  readonly #callTimeoutMs: number;
+  #latestAt: number;
+  #dueAt: number;
+  #pausedAt: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor({ callTimeoutMs, maxCallTimeMs }: DeadlineLimits, parent: AbortSignal) {
+    const now = performance.now();
+    this.#parent = parent;
+    this.#callTimeoutMs = callTimeoutMs;
+    this.#latestAt = now + maxCallTimeMs;
+    this.#dueAt = Math.min(now + callTimeoutMs, this.#latestAt);
+    this.#schedule(now);
+    parent.addEventListener('abort', this, { once: true });
+    if (parent.aborted) this.handleEvent();
   }
 
-  return {
-    signal: controller.signal,
-    extend() {
-      if (pausedAt === undefined) dueAt = Math.min(performance.now() + limits.callTimeoutMs, latestAt);
-    },
-    pause() {
-      pausedAt ??= performance.now();
-      clearTimeout(timer);
-    },
-    resume() {
-      if (pausedAt === undefined || stopped) return;
-      const pausedMs = performance.now() - pausedAt;
-      pausedAt = undefined;
-      latestAt += pausedMs;
-      dueAt += pausedMs;
-      schedule();
-    },
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-      parent.removeEventListener('abort', follow);
-    },
-  };
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The parent aborts. */
+  handleEvent(): void {
+    this.#controller.abort(this.#parent.reason);
+  }
+
+  extend(): void {
+    if (this.#pausedAt !== undefined) return;
+    this.#dueAt = Math.min(performance.now() + this.#callTimeoutMs, this.#latestAt);
+  }
+
+  pause(): void {
+    this.#pausedAt ??= performance.now();
+    clearTimeout(this.#timer);
+  }
+
+  resume(): void {
+    if (this.#pausedAt === undefined || this.#stopped) return;
+    const now = performance.now();
+    const pausedMs = now - this.#pausedAt;
+    this.#pausedAt = undefined;
+    this.#latestAt += pausedMs;
+    this.#dueAt += pausedMs;
+    this.#schedule(now);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#parent.removeEventListener('abort', this);
+  }
+
+  // Extending moves a number, not the timer: a server that reports progress a thousand times costs nothing.
+  #schedule(now: number): void {
+    const remainingMs = this.#dueAt - now;
+    if (remainingMs <= 0) this.#controller.abort(new GatewayError('deadline-passed'));
+    else if (remainingMs < Number.POSITIVE_INFINITY) {
+      this.#timer = setTimeout(wake, Math.min(remainingMs, MAX_TIMER_MS), this);
+    }
+  }
+
+  /** The timer has run out, and the call perhaps not. */
+  wake(): void {
+    this.#schedule(performance.now());
+  }
+}
+
+function wake(deadline: RunningDeadline): void {
+  deadline.wake();
 }

@@ -60,7 +60,7 @@ interface PendingCallHooks {
   onAborted(pending: PendingCall): void;
 }
 
-/** One call from its registration to its one end: an answer, a failure, or the caller's abort. */
+/** One call from its registration to its one end: an answer, a failure, or the caller's abort, which it listens to. */
 export class PendingCall {
   readonly id: number;
   readonly method: string;
@@ -74,7 +74,6 @@ export class PendingCall {
   readonly #hooks: PendingCallHooks;
   readonly #resolve: (outcome: JsonRpcOutcome) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #abort: () => void;
   #closed = false;
 
   constructor(id: number, call: UpstreamCall, hooks: PendingCallHooks) {
@@ -89,12 +88,14 @@ export class PendingCall {
     this.#callerToken = progressTokenOf(call.params);
     const params = this.#callerToken === undefined ? call.params : withProgressToken(call.params, id);
     this.request = { jsonrpc: '2.0', id, method: call.method, ...(params && { params }) };
-    this.#abort = () => {
-      if (!this.#close()) return;
-      this.#reject(call.signal.reason);
-      this.#hooks.onAborted(this);
-    };
-    call.signal.addEventListener('abort', this.#abort, { once: true });
+    call.signal.addEventListener('abort', this, { once: true });
+  }
+
+  /** The caller aborts. */
+  handleEvent(): void {
+    if (!this.#close()) return;
+    this.#reject(this.#call.signal.reason);
+    this.#hooks.onAborted(this);
   }
 
   /**
@@ -126,7 +127,7 @@ export class PendingCall {
   #close(): boolean {
     if (this.#closed) return false;
     this.#closed = true;
-    this.#call.signal.removeEventListener('abort', this.#abort);
+    this.#call.signal.removeEventListener('abort', this);
     this.#hooks.open.delete(this);
     return true;
   }

@@ -31,7 +31,7 @@ export interface ProbeOptions {
 export async function probeEra(wire: WiredTransport, options: ProbeOptions): Promise<Probe> {
   const clock = startClock(options.config.startTimeoutMs, options.signal);
   const answered = ask(wire, clock, options);
-  answered.catch(() => {}).finally(clock.stop);
+  answered.catch(() => {}).finally(() => clock.stop());
   const quiet = silence(wire);
   try {
     return await Promise.race([answered, quiet.promise.then(() => unanswered(answered, clock))]);

@@ -68,7 +68,6 @@ class WireExchange implements Dispatcher.DispatchHandler, HttpAnswer, AnswerBody
   readonly #signal: AbortSignal;
   readonly #resolve: (answer: HttpAnswer) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #onAbort = () => this.#breakOff(this.#signal.reason);
   #controller: Dispatcher.DispatchController | undefined;
   #reader: BodyReader | undefined;
   #early: Buffer[] = [];
@@ -85,7 +84,12 @@ class WireExchange implements Dispatcher.DispatchHandler, HttpAnswer, AnswerBody
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;
-    signal.addEventListener('abort', this.#onAbort);
+    signal.addEventListener('abort', this);
+  }
+
+  /** The caller aborts. */
+  handleEvent(): void {
+    this.#breakOff(this.#signal.reason);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -137,7 +141,7 @@ class WireExchange implements Dispatcher.DispatchHandler, HttpAnswer, AnswerBody
     if (this.#over) return;
     this.#over = true;
     this.#error = error;
-    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#signal.removeEventListener('abort', this);
     // Who has the head hears it from the body.
     if (error !== undefined && this.status === 0) {
       this.#reject(this.#signal.aborted ? this.#signal.reason : wireFailure(error));
