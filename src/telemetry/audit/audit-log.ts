@@ -1,6 +1,6 @@
 // The audit log: records go into a bounded queue, from there in batches to the file, in one chain. While nothing can
 // be written, it says so, and calls that must be on record are refused (`audit.onFailure`).
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditConfig } from '../../config/audit-config.ts';
 import { GatewayError } from '../../errors.ts';
 import { writeJson } from '../../protocol/json-text.ts';
@@ -41,6 +41,8 @@ export interface AuditLog {
 /** Records that may wait; at some 700 bytes each this is a few megabytes. */
 const MAX_QUEUED = 10_000;
 const FLUSH_AFTER_MS = 100;
+/** What a batch of a tenth of a second takes would hold up each call that comes meanwhile, by 4 ms under full load. */
+const CHAINED_AT_ONCE = 50;
 const RETRY_AFTER_MS = 1_000;
 const HEAD_EVERY_MS = 60_000;
 const CLOSING_TIMEOUT_MS = 2_000;
@@ -159,6 +161,7 @@ class FileAuditLog implements AuditLog {
       const link = addToChain(head, record, this.#digest);
       lines.push(Buffer.from(`${link.line}\n`));
       head = link.head;
+      if (lines.length % CHAINED_AT_ONCE === 0) await nextTurn();
     }
     await file.append(Buffer.concat(lines));
     this.#head = head;
