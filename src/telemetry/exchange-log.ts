@@ -37,7 +37,7 @@ export function logExchange(logger: Logger, line: ExchangeLine): void {
   else if (logger.isLevelEnabled(level)) write(lineText(line, logger.levels.values[level]));
 }
 
-/** As pino writes it, which looks at each character of names and values by itself: three times as long (bench: small). */
+/** As pino writes it, which looks at each character of names and values: three times as long (bench: small). */
 function lineText(line: ExchangeLine, level: number | undefined): string {
   const members = JSON.stringify(line).slice(1, -1);
   return `{"level":${level},"time":${Date.now()},${members},"msg":"${MESSAGE}"}\n`;

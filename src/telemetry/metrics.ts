@@ -4,6 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { FAILURES, type FailureCode } from '../errors.ts';
 import { SUPPORTED_VERSIONS } from '../protocol/era.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
+import { LabelTree } from './label-tree.ts';
 import { type CounterChild, type HistogramChild, PlainCounter, PlainHistogram } from './plain-metrics.ts';
 import { isTimed } from './timed-methods.ts';
 
@@ -95,7 +96,7 @@ export function createMetrics({ processMetrics = true }: MetricsOptions = {}): M
     registry,
   });
   /** What an exchange of this kind counts in, bound once: their labels are as many as kinds of exchanges. */
-  const kinds = new Map<string, ExchangeKind>();
+  const kinds = new LabelTree<ExchangeKind>();
   const toolNames = new Map<string, Set<string>>();
   const reasons = new Set<string>();
 
@@ -114,20 +115,18 @@ export function createMetrics({ processMetrics = true }: MetricsOptions = {}): M
     const version = versionLabel(record);
     const tool = record.method === 'tools/call' && server !== '' ? toolLabel(server, record) : '';
     const errorType = errorTypeOf(record, outcome);
-    const key = `${method}\n${era}\n${version}\n${server}\n${tool}\n${outcome}\n${errorType}`;
-    let kind = kinds.get(key);
-    if (kind === undefined) {
+    const place = kinds.at([method, era, version, server, tool, outcome, errorType]);
+    if (place.value === undefined) {
       const isNamed = record.method !== undefined;
       const hasServer = isNamed && server !== '';
-      kind = {
+      place.value = {
         exchanges: exchanges.labels(method, era, outcome),
         duration: isNamed && isTimed(method) ? durations.labels(method, version, errorType) : undefined,
         upstream: hasServer ? upstreamDurations.labels(method, server, errorType) : undefined,
         toolCalls: tool === '' ? undefined : toolCalls.labels(server, tool, outcome),
       };
-      kinds.set(key, kind);
     }
-    return kind;
+    return place.value;
   }
 
   function countRefusal(code: FailureCode, reason?: string): void {

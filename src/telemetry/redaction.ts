@@ -26,7 +26,7 @@ interface Shape {
   readonly needs?: string;
 }
 
-/** No text takes them longer than its length: each begins with what is rare, or goes on behind all that it looked at. */
+/** None takes longer than a text is long: each begins with what is rare, or goes on behind all that it looked at. */
 const SHAPES: readonly Shape[] = [
   {
     // One that was cut off lacks its end.

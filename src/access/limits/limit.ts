@@ -57,7 +57,9 @@ export class Limit {
   countersOf(request: LimitedRequest): readonly string[] {
     if (!this.#concerns(request)) return [];
     if (!this.#isByCaller) return this.#madeOf(request);
-    const counters = this.#ofCallers.get(request.principal) ?? this.#madeOf(request);
+    const known = this.#ofCallers.get(request.principal);
+    if (known !== undefined) return known;
+    const counters = this.#madeOf(request);
     this.#ofCallers.set(request.principal, counters);
     return counters;
   }
