@@ -30,7 +30,7 @@ const LAYERS = [
 /** Which layers may import a library. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   fastify: ['http', 'gateway.ts'],
-  'ip-address': ['http'],
+  '@fastify/rate-limit': ['http', 'gateway.ts'],
   jose: ['access'],
   '@bufbuild/cel': ['access'],
   '@bufbuild/re2': ['access'],

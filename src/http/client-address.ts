@@ -1,7 +1,7 @@
 // Where a request came from, as limits count it.
 import { isIP } from 'node:net';
+import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyRequest } from 'fastify';
-import { Address6 } from 'ip-address';
 
 const IPV6_NETWORK_BITS = 64;
 const WITH_PORT = /^(?:\[(?<six>[^\]]+)\]|(?<four>[\d.]+))(?::\d+)?$/;
@@ -34,10 +34,7 @@ function addressIn(ip: string): string | undefined {
 }
 
 function normalized(address: string): string {
-  if (isIP(address) !== 6) return address;
-  const bare = withoutZone(address);
-  const six = new Address6(`${bare}/${IPV6_NETWORK_BITS}`);
-  return six.isMapped4() ? new Address6(bare).to4().correctForm() : six.startAddress().correctForm();
+  return isIP(address) === 0 ? address : normalizeIP(withoutZone(address), IPV6_NETWORK_BITS);
 }
 
 function withoutZone(address: string): string {

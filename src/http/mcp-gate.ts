@@ -47,8 +47,7 @@ export async function passGate(
     answerOptions(request, response, options);
     return false;
   }
-  const admitted = guardAddress?.(request.edge.arrival);
-  if (admitted !== undefined) await admitted;
+  if (guardAddress !== undefined) await guardAddress(request);
   checkMethod(request);
   if (!recognize(request, options)) await identify(request, options);
   checkHeaders(request, options);

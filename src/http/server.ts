@@ -18,7 +18,7 @@ import { errorResponse } from './error-response.ts';
 import { fromFastifyError } from './fastify-error.ts';
 import { createHttpListener } from './http-listener.ts';
 import { DEFAULT_HTTP_TIMING, type HttpTiming } from './http-timing.ts';
-import { IpGuards } from './ip-guard.ts';
+import { createIpGuards } from './ip-guard.ts';
 import { registerJwksRoute } from './jwks-route.ts';
 import { KeepAliveComments } from './keep-alive-comments.ts';
 import { registerMcpRoute } from './mcp-route.ts';
@@ -83,7 +83,7 @@ export async function createPublicServer(options: PublicServerOptions): Promise<
     done();
   });
   app.setErrorHandler(refuse);
-  const ipGuards = new IpGuards();
+  const ipGuards = await createIpGuards(app);
   let parts = edgeParts(options, ipGuards);
   app.setNotFoundHandler((request) => {
     parts.checkCaller(request);

@@ -36,7 +36,7 @@ export class WindowCounters {
     return entry !== undefined && entry.endsAt > now ? entry : undefined;
   }
 
-  begin(key: string, amount: number, now: number): Window {
+  begin(key: string, amount: number, now: number): void {
     const over = this.#entries.get(key);
     if (over !== undefined) this.#drop(over);
     const entry: Entry = {
@@ -50,7 +50,6 @@ export class WindowCounters {
     else this.#newest.newer = entry;
     this.#newest = entry;
     this.#entries.set(key, entry);
-    return entry;
   }
 
   dropEnded(now: number): void {

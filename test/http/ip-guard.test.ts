@@ -4,8 +4,7 @@ import { request as openRequest } from 'node:http';
 import { test } from 'node:test';
 import type { Arrival } from '../../src/access/limits/limit.ts';
 import { GatewayError } from '../../src/errors.ts';
-import { IpGuards } from '../../src/http/ip-guard.ts';
-import { arrival, limitConfig } from '../access/limits/limits-rig.ts';
+import { limitConfig } from '../access/limits/limits-rig.ts';
 import { post, startEdge } from './edge.ts';
 
 const GUARD = limitConfig({ name: 'guard', key: ['ip'], max: 2 });
@@ -36,7 +35,6 @@ test('F57: what is over the limit is told when to come back, in JSON-RPC, and a 
   assert.deepEqual([error.code, error.message], [4290, 'Too many requests']);
   const { retryAfterMs } = error.data as { retryAfterMs: number };
   assert.ok(retryAfterMs > 58_000 && retryAfterMs <= 60_000);
-  assert.ok(Number.isInteger(retryAfterMs));
   const last = settled.at(-1);
   assert.deepEqual([last?.outcome, last?.reason], ['rate-limited', 'rate:guard']);
 });
@@ -114,23 +112,6 @@ test('several guards hold, each for itself', async (t) => {
   await post(`${url}/mcp`, '{}');
   assert.equal((await post(`${url}/mcp`, '{}')).status, 429);
   assert.equal(settled.at(-1)?.reason, 'rate:second');
-});
-
-test('of very many addresses it forgets those that asked least; who is over the limit is remembered', () => {
-  const admit = new IpGuards().guard({ guards: [{ ...GUARD, max: 1 }] });
-  assert.ok(admit !== undefined);
-  const refuses = (address: string) => {
-    try {
-      admit(arrival(address));
-      return false;
-    } catch (thrown) {
-      assert.ok(thrown instanceof GatewayError && thrown.code === 'rate-limited');
-      return true;
-    }
-  };
-  assert.deepEqual([refuses('192.0.2.1'), refuses('192.0.2.2'), refuses('192.0.2.2')], [false, false, true]);
-  for (let count = 0; count < 50_000; count += 1) admit(arrival(`2001:db8:0:${count.toString(16)}::`));
-  assert.deepEqual([refuses('192.0.2.1'), refuses('192.0.2.2')], [false, true]);
 });
 
 test('for all replicas it counts what it has let pass itself, and no more', async (t) => {
