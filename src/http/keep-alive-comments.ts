@@ -27,13 +27,10 @@ export class KeepAliveComments {
     const slot = this.#slots[this.#cursor];
     if (slot === undefined) return () => {};
     const leave = slot.enter(comment);
-    let isThere = true;
     this.#size += 1;
     this.#timer ??= setInterval(() => this.#tick(), this.#tickMs).unref();
     return () => {
-      if (!isThere) return;
-      isThere = false;
-      leave();
+      if (!leave()) return;
       this.#size -= 1;
       if (this.#size === 0) this.#stop();
     };

@@ -1,11 +1,11 @@
-// A Map of what comes and goes with every call, for keys that are made elsewhere. V8 keeps the table that a Map has
-// outgrown for a while (roster.ts): what it holds of what has gone is an empty box.
+// A Map of what comes and goes with every call. V8 keeps the tables that a Map has outgrown for a while (roster.ts): what
+// these hold of what has gone is an empty box.
 
 interface Box<Value> {
   value: Value | undefined;
 }
 
-export class FleetingMap<Key extends string, Value extends object> {
+export class FleetingMap<Key extends string | number, Value extends object> {
   readonly #boxes = new Map<Key, Box<Value>>();
 
   get size(): number {

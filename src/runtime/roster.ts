@@ -14,8 +14,8 @@ export class Roster<T> implements Iterable<T> {
     return this.#entries.length;
   }
 
-  /** @returns what takes it off again; idempotent */
-  enter(item: T): () => void {
+  /** @returns what takes it off again, and tells whether it was still there */
+  enter(item: T): () => boolean {
     const entry: Entry<T> = { item, index: this.#entries.length };
     this.#entries.push(entry);
     return () => this.#leave(entry);
@@ -26,11 +26,13 @@ export class Roster<T> implements Iterable<T> {
     return this.#entries.map(({ item }) => item)[Symbol.iterator]();
   }
 
-  #leave(entry: Entry<T>): void {
-    if (this.#entries[entry.index] !== entry) return;
+  #leave(entry: Entry<T>): boolean {
+    if (this.#entries[entry.index] !== entry) return false;
     const last = this.#entries.pop();
-    if (last === undefined || last === entry) return;
-    this.#entries[entry.index] = last;
-    last.index = entry.index;
+    if (last !== undefined && last !== entry) {
+      this.#entries[entry.index] = last;
+      last.index = entry.index;
+    }
+    return true;
   }
 }

@@ -8,14 +8,15 @@ import {
   readId,
 } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../protocol/json-text.ts';
-import { NumberedTable } from '../runtime/numbered-table.ts';
+import { FleetingMap } from '../runtime/fleeting-map.ts';
 import type { ServerMessage, UpstreamCall } from './transport.ts';
 
 const PROGRESS = 'notifications/progress';
 
-/** All calls that one wire has open, by the ids that it minted: 1, 2, 3, ..., leaving out few. */
+/** All calls that one wire has open, by the ids that it minted: 1, 2, 3, ... */
 export class PendingCalls {
-  readonly #open = new NumberedTable<PendingCall>();
+  readonly #open = new FleetingMap<number, PendingCall>();
+  #lastId = 0;
 
   get size(): number {
     return this.#open.size;
@@ -29,8 +30,9 @@ export class PendingCalls {
    */
   open(call: UpstreamCall, onAborted: (pending: PendingCall) => void): PendingCall {
     call.signal.throwIfAborted();
-    const pending = new PendingCall(this.#open.nextNumber(), call, { open: this.#open, onAborted });
-    this.#open.add(pending);
+    this.#lastId += 1;
+    const pending = new PendingCall(this.#lastId, call, { open: this.#open, onAborted });
+    this.#open.set(pending.id, pending);
     return pending;
   }
 
@@ -50,13 +52,13 @@ export class PendingCalls {
   }
 
   failAll(error: unknown): void {
-    for (const pending of this.#open) pending.fail(error);
+    for (const pending of this.#open.values()) pending.fail(error);
   }
 }
 
 interface PendingCallHooks {
   /** Where it stands until it is closed. */
-  readonly open: NumberedTable<PendingCall>;
+  readonly open: FleetingMap<number, PendingCall>;
   onAborted(pending: PendingCall): void;
 }
 
@@ -128,7 +130,7 @@ export class PendingCall {
     if (this.#closed) return false;
     this.#closed = true;
     this.#call.signal.removeEventListener('abort', this);
-    this.#hooks.open.delete(this);
+    this.#hooks.open.delete(this.id);
     return true;
   }
 }

@@ -20,9 +20,9 @@ test('what has entered is there until it leaves, in whatever order it goes', () 
 test('leaving twice takes nobody else away', () => {
   const roster = new Roster<string>();
   const leave = roster.enter('first');
-  leave();
+  assert.equal(leave(), true);
   roster.enter('second');
-  leave();
+  assert.equal(leave(), false);
   assert.deepEqual([...roster], ['second']);
 });
 

@@ -4,7 +4,7 @@
 import type { ServerAccess } from '../../access/rules/server-access.ts';
 import type { JsonRpcOutcome, StreamMessage } from '../../protocol/json-rpc.ts';
 import { readJson, writeJson } from '../../protocol/json-text.ts';
-import { NumberedTable } from '../../runtime/numbered-table.ts';
+import { FleetingMap } from '../../runtime/fleeting-map.ts';
 import type { BufferBudget, Spare } from '../../state/buffer-budget.ts';
 import type { CallOutput, StreamSink } from '../call-output.ts';
 
@@ -32,12 +32,13 @@ const EVENT_ID = /^(\d{1,10})-(\d{1,10})$/;
 
 export class SessionStreams {
   readonly #limits: ReplayLimits;
-  readonly #streams = new NumberedTable<EventStream>();
+  readonly #streams = new FleetingMap<number, EventStream>();
   /** Oldest first. */
   readonly #log = new Set<LoggedEvent>();
   readonly #budget: BufferBudget;
   readonly #epoch: string;
   #loggedBytes = 0;
+  #nextStream = 1;
   #closed = false;
 
   /** @param epoch begins every event id, so that none of another replica's streams of the session is taken for one here */
@@ -53,8 +54,8 @@ export class SessionStreams {
 
   /** @param holds whether it keeps what is said while nobody has ever listened */
   open({ holds = false } = {}): EventStream {
-    const stream = new EventStream(this.#streams.nextNumber(), this, holds);
-    this.#streams.add(stream);
+    const stream = new EventStream(this.#nextStream++, this, holds);
+    this.#streams.set(stream.id, stream);
     return stream;
   }
 
@@ -118,7 +119,7 @@ export class SessionStreams {
 
   /** Nobody can ask for the stream again: its client never learnt an event id, or nothing of it is left. */
   forget(stream: EventStream): void {
-    this.#streams.delete(stream);
+    this.#streams.delete(stream.id);
   }
 
   /** Streams that are open, or can still be asked for. */
@@ -133,7 +134,7 @@ export class SessionStreams {
   /** The session is over: nobody comes back for anything, and a call's own stream ends with its answer. */
   close(): void {
     this.#closed = true;
-    for (const stream of this.#streams) {
+    for (const stream of this.#streams.values()) {
       if (!stream.owesAnswer) stream.end();
       this.forget(stream);
     }
