@@ -142,10 +142,8 @@ class WireExchange implements Dispatcher.DispatchHandler, HttpAnswer, AnswerBody
     this.#over = true;
     this.#error = error;
     this.#signal.removeEventListener('abort', this);
-    // Who has the head hears it from the body.
-    if (error !== undefined && this.status === 0) {
-      this.#reject(this.#signal.aborted ? this.#signal.reason : wireFailure(error));
-    }
+    // Without effect where the head has been handed over.
+    if (error !== undefined) this.#reject(this.#signal.aborted ? this.#signal.reason : wireFailure(error));
     if (this.#reader !== undefined) this.#tellEnd(this.#reader);
   }
 
