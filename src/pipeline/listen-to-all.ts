@@ -20,8 +20,9 @@ import { type Dispatch, dispatchRequest, noteRequest } from './dispatch-request.
 import type { Exchange } from './exchange.ts';
 import { repeatedOn } from './forward-exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
+import { HeardReply } from './heard-reply.ts';
 import { HeldStream } from './held-stream.ts';
-import { liveAccess, liveMember } from './live-access.ts';
+import { liveMember } from './live-access.ts';
 import { forwardHome, homeOfRequest } from './principal-home.ts';
 import { type ClientAt, routeOnView } from './route-on-view.ts';
 import type { View, ViewMember } from './view.ts';
@@ -49,13 +50,7 @@ export async function listenToAll(
   const { notifications } = request.params;
   const filter = isJsonObject(notifications) ? notifications : {};
   const over = new AbortController();
-  const plain: CallOutput = {
-    send: (message) => reply.send(message),
-    respond: (idText, outcome) => reply.respond(idText, outcome),
-    end: () => reply.end(),
-  };
-  const heard = heardOutput(plain, liveAccess(gateway, exchange));
-  const open = gateway.listens.open(exchange.view, request.idText, heard);
+  const open = gateway.listens.open(exchange.view, request.idText, new HeardReply(gateway, exchange));
   const signal = AbortSignal.any([clientGone, gateway.ending, signedOut, open.over, over.signal]);
   const stream = new HeldStream((message) => void open.output.send(message));
   const changes = new CoalescedChanges((method) => {

@@ -141,7 +141,7 @@ async function discover(
   record.outcome = 'ok';
 }
 
-interface ClientRequestHere {
+interface ClientsCall {
   readonly permitted: PermittedRequest;
   readonly client: CallingClient;
 }
@@ -150,7 +150,7 @@ interface ClientRequestHere {
 async function dispatchAtHome(
   gateway: GatewayContext,
   exchange: Exchange,
-  { permitted, client }: ClientRequestHere,
+  { permitted, client }: ClientsCall,
 ): Promise<void> {
   const { request, member } = permitted;
   const { server } = member;
@@ -165,7 +165,7 @@ async function dispatchAtHome(
 function dispatch(
   gateway: GatewayContext,
   exchange: Exchange,
-  { permitted, client, home }: ClientRequestHere & { readonly home: RequestHome | undefined },
+  { permitted, client, home }: ClientsCall & { readonly home: RequestHome | undefined },
 ): Promise<void> {
   const { asked, request, hidden, member, names } = permitted;
   const heard = new HeardReply(gateway, exchange);
