@@ -88,7 +88,9 @@ class RunningDeadline implements CallDeadline {
     const remainingMs = this.#dueAt - now;
     if (remainingMs <= 0) this.#controller.abort(new GatewayError('deadline-passed'));
     else if (remainingMs < Number.POSITIVE_INFINITY) {
-      this.#timer = setTimeout(wake, Math.min(remainingMs, MAX_TIMER_MS), this);
+      // Whole milliseconds: one fraction is enough for V8 to keep a number of all timers apart, and to compile anew
+      // whatever handles one.
+      this.#timer = setTimeout(wake, Math.ceil(Math.min(remainingMs, MAX_TIMER_MS)), this);
     }
   }
 

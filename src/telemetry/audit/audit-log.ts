@@ -1,6 +1,6 @@
 // The audit log: records go into a bounded queue, from there in batches to the file, in one chain. While nothing can
 // be written, it says so, and calls that must be on record are refused (`audit.onFailure`).
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AuditConfig } from '../../config/audit-config.ts';
 import { GatewayError } from '../../errors.ts';
 import { writeJson } from '../../protocol/json-text.ts';
@@ -9,6 +9,7 @@ import type { Logger } from '../logger.ts';
 import { addToChain, CHAIN_START, type ChainHead } from './audit-chain.ts';
 import { AuditFile } from './audit-file.ts';
 import { createTextDigest, type TextDigest } from './text-digest.ts';
+import { WaitingLines } from './waiting-lines.ts';
 
 export interface AuditLogOptions {
   readonly config: AuditConfig;
@@ -28,7 +29,7 @@ export interface AuditLog {
   open(): Promise<void>;
   /** @throws GatewayError audit-unavailable where calls must be on record and cannot be */
   requireWritable(): void;
-  /** Queues a record; dropped, and counted, where the queue is full. */
+  /** Queues a record; dropped, and counted, where the queue is full or the file not open yet. */
   write(record: object): void;
   /** The same of a record that is made when the turn of the event loop ends. */
   writeLater(make: () => object): void;
@@ -41,8 +42,6 @@ export interface AuditLog {
 /** Records that may wait; at some 700 bytes each this is a few megabytes. */
 const MAX_QUEUED = 10_000;
 const FLUSH_AFTER_MS = 100;
-/** What a batch of a tenth of a second takes would hold up each call that comes meanwhile, by 4 ms under full load. */
-const CHAINED_AT_ONCE = 50;
 const RETRY_AFTER_MS = 1_000;
 const HEAD_EVERY_MS = 60_000;
 const CLOSING_TIMEOUT_MS = 2_000;
@@ -56,9 +55,11 @@ class FileAuditLog implements AuditLog {
   readonly #digest: TextDigest;
   readonly #closing = new AbortController();
   #file: AuditFile | undefined;
+  /** Of what is on the disk. */
   #head: ChainHead = { seq: 0, hash: CHAIN_START };
-  /** As texts: what waits outlives a collection of new objects or two, and a text is the least that can. */
-  #queue: string[] = [];
+  /** Of what waits, which is in the chain already: written again, it is the same. */
+  #nextHead = this.#head;
+  readonly #queue = new WaitingLines();
   readonly #unmade = new TurnBatch<() => object>((make) => this.write(make()));
   #flushing: Promise<void> | undefined;
   #healthy = false;
@@ -72,11 +73,11 @@ class FileAuditLog implements AuditLog {
   }
 
   get queued(): number {
-    return this.#queue.length;
+    return this.#queue.count;
   }
 
   get healthy(): boolean {
-    return this.#healthy && this.#queue.length < MAX_QUEUED;
+    return this.#healthy && this.#queue.count < MAX_QUEUED;
   }
 
   async open(): Promise<void> {
@@ -84,6 +85,7 @@ class FileAuditLog implements AuditLog {
     const { file, head, tornBytes } = await AuditFile.open(config.path);
     this.#file = file;
     this.#head = head ?? this.#head;
+    this.#nextHead = this.#head;
     this.#healthy = true;
     // Where the log goes elsewhere, a tail that is cut off from the file shows there.
     this.#headTimer = setInterval(() => this.#tellHead(), HEAD_EVERY_MS).unref();
@@ -97,14 +99,13 @@ class FileAuditLog implements AuditLog {
   }
 
   write(record: object): void {
-    if (this.#queue.length >= MAX_QUEUED) {
+    const file = this.#file;
+    if (file === undefined || this.#queue.count >= MAX_QUEUED) {
       this.#dropped += 1;
       this.#options.onDropped();
       return;
     }
-    this.#queue.push(this.#textOf(record));
-    const file = this.#file;
-    if (file === undefined) return;
+    this.#enqueue(record);
     this.#flushing ??= this.#flush(file).finally(() => {
       this.#flushing = undefined;
     });
@@ -125,23 +126,28 @@ class FileAuditLog implements AuditLog {
     await Promise.race([this.#flushing, delay(CLOSING_TIMEOUT_MS, undefined, { signal: patience.signal })]);
     patience.abort();
     this.#tellHead();
-    if (this.#queue.length > 0) {
+    if (this.#queue.count > 0) {
       this.#options.logger.error(
-        { records: this.#queue.length },
+        { records: this.#queue.count },
         'audit records were lost: they could not be written',
       );
     }
     await file.close();
   }
 
+  #enqueue(record: object): void {
+    const text = this.#options.redact(writeJson(record));
+    const { line, head } = addToChain(this.#nextHead, text, this.#digest);
+    this.#queue.add(line);
+    this.#nextHead = head;
+  }
+
   /** One at a time, so that records stand in the order in which they came. */
   async #flush(file: AuditFile): Promise<void> {
-    while (this.#queue.length > 0) {
+    while (this.#queue.count > 0) {
       await this.#pause(FLUSH_AFTER_MS);
-      const batch = this.#queue.slice();
       try {
-        await this.#append(file, batch);
-        this.#queue = this.#queue.slice(batch.length);
+        await this.#writeQueue(file);
         this.#recovered();
       } catch (thrown) {
         this.#failed(thrown);
@@ -151,21 +157,14 @@ class FileAuditLog implements AuditLog {
     }
   }
 
-  /** The chain goes on only when all of it is on the disk. */
-  async #append(file: AuditFile, batch: readonly string[]): Promise<void> {
-    const { config } = this.#options;
-    let head = this.#head;
-    // Each for itself: one text of all of them takes as long again as their hashes.
-    const lines: Buffer[] = [];
-    for (const record of batch) {
-      const link = addToChain(head, record, this.#digest);
-      lines.push(Buffer.from(`${link.line}\n`));
-      head = link.head;
-      if (lines.length % CHAINED_AT_ONCE === 0) await nextTurn();
-    }
-    await file.append(Buffer.concat(lines));
+  async #writeQueue(file: AuditFile): Promise<void> {
+    const batch = this.#queue.peek();
+    const head = this.#nextHead;
+    await file.append(batch.bytes);
+    this.#queue.drop(batch);
     this.#head = head;
-    if (config.maxBytes > 0 && file.bytes >= config.maxBytes) await this.#rotate(file);
+    const { maxBytes } = this.#options.config;
+    if (maxBytes > 0 && file.bytes >= maxBytes) await this.#rotate(file);
   }
 
   /** A file that cannot be set aside grows on: that is no reason to lose a record. */
@@ -179,10 +178,6 @@ class FileAuditLog implements AuditLog {
     }
   }
 
-  #textOf(record: object): string {
-    return this.#options.redact(writeJson(record));
-  }
-
   #failed(thrown: unknown): void {
     if (this.#healthy) this.#options.logger.error({ err: thrown }, 'the audit log cannot be written');
     this.#healthy = false;
@@ -192,7 +187,7 @@ class FileAuditLog implements AuditLog {
     if (!this.#healthy) this.#options.logger.info('the audit log is written again');
     this.#healthy = true;
     if (this.#dropped === 0) return;
-    this.#queue.push(this.#textOf({ ...stamp(), kind: 'gap', dropped: this.#dropped }));
+    this.#enqueue({ ...stamp(), kind: 'gap', dropped: this.#dropped });
     this.#dropped = 0;
   }
 
