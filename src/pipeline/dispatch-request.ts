@@ -79,7 +79,7 @@ async function dispatchOnce(
   requireMethod(call.request, exchange.view, link.peer);
   const isolation = server.isolationFor(link.peer);
   const request = permitTasks(call.request, link.peer, isolation);
-  if (client.session !== undefined) await tellLogLevel(client.session, { server, link });
+  if (client.session?.logLevel !== undefined) await tellLogLevel(client.session, { server, link });
   const shape = gateway.shapes.of(server.slug);
   const clientCapabilities = capabilitiesForModern(client, server.config.client);
   const route = {

@@ -199,6 +199,7 @@ function entered(
   exchange: Exchange,
   { session, sole }: { session: LegacySession; sole: ViewMember | undefined },
 ): MetSession {
+  exchange.record.sessionKey = session.key;
   session.usable = liveServers(gateway, exchange);
   session.viewServers = sole === undefined ? session.usable : undefined;
   return { session };

@@ -1,5 +1,5 @@
 // The id of a session, for its client alone, and the key that stands for it everywhere else.
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 /** base64url of 32 bytes: what cannot be an id is not even hashed. */
 const SESSION_ID = /^[A-Za-z0-9_-]{43}$/;
@@ -15,5 +15,5 @@ export function sessionKeyOf(id: string): string | undefined {
 
 /** A name that gives nothing away, and that no character of the text can break out of. */
 export function hashed(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
+  return hash('sha256', text, 'base64url');
 }

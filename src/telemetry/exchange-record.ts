@@ -27,6 +27,8 @@ export interface ExchangeRecord {
   rule: string | undefined;
   /** The result of a tool says that the tool failed; audit alone. */
   isError: boolean | undefined;
+  /** The hash of its session's id, once that has been met here; audit alone. */
+  sessionKey: string | undefined;
   /** Of the JSON text of the answer; audit alone. */
   answerBytes: number | undefined;
   /** The part of `upstreamMs` that the request waited: for its link to start, and for a place on it. */
@@ -58,6 +60,7 @@ export function newRecord(id: string, startedAt: number): ExchangeRecord {
     reason: undefined,
     rule: undefined,
     isError: undefined,
+    sessionKey: undefined,
     answerBytes: undefined,
     queueMs: undefined,
     upstreamMs: undefined,

@@ -21,7 +21,7 @@ export interface AuditedCaller {
 export interface AuditedCall {
   readonly caller: AuditedCaller;
   readonly address: string;
-  /** The `Mcp-Session-Id`; only its hash is written. */
+  /** The `Mcp-Session-Id`; only the beginning of its hash is written. */
   readonly sessionId: string | undefined;
   readonly traceId: string | undefined;
   readonly arguments: JsonValue | undefined;
@@ -35,6 +35,7 @@ export interface AuditedCall {
 const MAX_DENIALS_A_SECOND = 20;
 const MAX_ACTORS = 8;
 const MAX_TEXT = 256;
+const SESSION_TEXT_LENGTH = 22;
 
 /** Outcomes that mean that somebody was not let in. */
 const DENIALS: ReadonlySet<string> = new Set([
@@ -98,7 +99,7 @@ export class Auditor {
       upstreamMs: roundedMs(record.upstreamMs),
       totalMs: roundedMs(call.totalMs),
       traceId: call.traceId,
-      session: call.sessionId === undefined ? undefined : hashOf(call.sessionId),
+      session: sessionText(record.sessionKey, call.sessionId),
     }));
   }
 
@@ -153,6 +154,8 @@ function targetText(target: string | undefined): string | undefined {
   return `${shown} sha256:${hash('sha256', target, 'hex')}`;
 }
 
-function hashOf(sessionId: string): string {
-  return hash('sha256', sessionId, 'base64url').slice(0, 22);
+/** @param sessionKey the hash of `sessionId` where it has been made already: each costs a call some 1 us */
+function sessionText(sessionKey: string | undefined, sessionId: string | undefined): string | undefined {
+  if (sessionId === undefined) return undefined;
+  return (sessionKey ?? hash('sha256', sessionId, 'base64url')).slice(0, SESSION_TEXT_LENGTH);
 }

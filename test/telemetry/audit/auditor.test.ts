@@ -1,10 +1,11 @@
 // What a record says of a call.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { hashed } from '../../../src/state/session-id.ts';
 import { Auditor } from '../../../src/telemetry/audit/auditor.ts';
-import { newRecord } from '../../../src/telemetry/exchange-record.ts';
+import { type ExchangeRecord, newRecord } from '../../../src/telemetry/exchange-record.ts';
 
-function recordOf(target: string): Record<string, unknown> {
+function recordOf(noted: Partial<ExchangeRecord>, sessionId?: string): Record<string, unknown> {
   const written: Record<string, unknown>[] = [];
   const log = {
     ...{ queued: 0, healthy: true, requireWritable() {} },
@@ -22,9 +23,9 @@ function recordOf(target: string): Record<string, unknown> {
   };
   const caller = { issuer: 'i', subject: 's', clientId: 'c', tokenId: undefined, claims: {} };
   new Auditor(log, config).noteCall(
-    { ...newRecord('id', 0), target },
+    { ...newRecord('id', 0), ...noted },
     {
-      ...{ caller, address: '::1', sessionId: undefined, traceId: undefined, arguments: undefined },
+      ...{ caller, address: '::1', sessionId, traceId: undefined, arguments: undefined },
       ...{ outcome: 'ok', reason: undefined, totalMs: 1 },
     },
   );
@@ -33,9 +34,17 @@ function recordOf(target: string): Record<string, unknown> {
 
 test('a target that is too long for its record is told from another one that begins alike', () => {
   const [one, other] = ['a', 'b'].map((end) =>
-    String(recordOf(`file:///${'x'.repeat(1_000_000)}${end}`).target),
+    String(recordOf({ target: `file:///${'x'.repeat(1_000_000)}${end}` }).target),
   );
   assert.match(String(one), /^file:\/\/\/x{248}\.\.\. sha256:[0-9a-f]{64}$/);
   assert.notEqual(one, other);
-  assert.equal(recordOf('file:///a').target, 'file:///a');
+  assert.equal(recordOf({ target: 'file:///a' }).target, 'file:///a');
+});
+
+test('the session of a call is told by the beginning of a hash, whether or not the session was met', () => {
+  const id = 'an-id-that-only-its-client-has';
+  const session = hashed(id).slice(0, 22);
+  assert.equal(recordOf({}, id).session, session);
+  assert.equal(recordOf({ sessionKey: hashed(id) }, id).session, session);
+  assert.equal(recordOf({}).session, undefined);
 });
