@@ -59,6 +59,13 @@ interface Known {
   missed: boolean;
 }
 
+/** The lists that callers with the same key see. */
+interface KeyedLists {
+  readonly kinds: Map<CatalogueKind, Known>;
+  /** The higher, the later. */
+  lastUse: number;
+}
+
 export interface KnownListsOptions {
   readonly catalogue: ServerCatalogue;
   readonly logger: Logger;
@@ -75,7 +82,7 @@ const REFRESH_AFTER_MS = 5_000;
 const PROMISED_FOR_MS = 300_000;
 const TRY_AGAIN_AFTER_MS = 2_000;
 /** Each session with a link of its own has one; the least used are forgotten, and read from their link again. */
-const MAX_KEYS = 256;
+const MAX_KEYS = 128;
 
 const CHANGES: Readonly<Record<CatalogueKind, { readonly capability: string; readonly method: string }>> = {
   tools: { capability: 'tools', method: 'notifications/tools/list_changed' },
@@ -90,7 +97,8 @@ export class KnownLists {
   readonly #logger: Logger;
   readonly #onReturn: KnownListsOptions['onReturn'];
   readonly #misses: ReturnType<Metrics['counter']>;
-  readonly #known = new WeakMap<Server, Map<string, Known>>();
+  readonly #known = new WeakMap<Server, Map<string, KeyedLists>>();
+  #uses = 0;
   /** Servers that were not there, and are tried until they are. */
   readonly #awaited = new WeakSet<Server>();
 
@@ -166,10 +174,11 @@ export class KnownLists {
   /** For `/status`: the kinds of which views go without the server's present list. */
   statusOf(server: Server): Record<string, string> {
     const failing: Record<string, string> = {};
-    for (const [key, known] of this.#known.get(server) ?? []) {
-      if (known.failingSince === undefined || !known.missed) continue;
-      const kind = key.slice(0, key.indexOf(' '));
-      if (failing[kind] !== 'absent') failing[kind] = known.loaded === undefined ? 'absent' : 'stale';
+    for (const { kinds } of this.#known.get(server)?.values() ?? []) {
+      for (const [kind, known] of kinds) {
+        if (known.failingSince === undefined || !known.missed) continue;
+        if (failing[kind] !== 'absent') failing[kind] = known.loaded === undefined ? 'absent' : 'stale';
+      }
     }
     return failing;
   }
@@ -280,7 +289,9 @@ export class KnownLists {
   }
 
   #tellOfReturn(server: Server): void {
-    for (const known of this.#known.get(server)?.values() ?? []) known.missed = false;
+    for (const { kinds } of this.#known.get(server)?.values() ?? []) {
+      for (const known of kinds.values()) known.missed = false;
+    }
     for (const { method } of LIST_CHANGES) this.#tell(server, method, undefined);
   }
 
@@ -289,20 +300,37 @@ export class KnownLists {
     this.#onReturn?.(server, method, person);
   }
 
+  /** Each call looks: what is used last is told by a number, for a table that is written to keeps what it has held. */
   #knownOf({ server, key }: ListSource, kind: CatalogueKind): Known {
     let keys = this.#known.get(server);
     if (keys === undefined) {
       keys = new Map();
       this.#known.set(server, keys);
     }
-    const name = `${kind} ${key}`;
-    const known = keys.get(name) ?? unknown();
-    keys.delete(name);
-    keys.set(name, known);
-    const [oldest] = keys.size > MAX_KEYS ? keys.keys() : [];
-    if (oldest !== undefined) keys.delete(oldest);
+    let lists = keys.get(key);
+    if (lists === undefined) {
+      if (keys.size >= MAX_KEYS) keys.delete(leastUsed(keys));
+      lists = { kinds: new Map(), lastUse: 0 };
+      keys.set(key, lists);
+    }
+    this.#uses += 1;
+    lists.lastUse = this.#uses;
+    let known = lists.kinds.get(kind);
+    if (known === undefined) {
+      known = unknown();
+      lists.kinds.set(kind, known);
+    }
     return known;
   }
+}
+
+function leastUsed(keys: ReadonlyMap<string, KeyedLists>): string {
+  let least = '';
+  let lastUse = Number.POSITIVE_INFINITY;
+  for (const [key, lists] of keys) {
+    if (lists.lastUse < lastUse) [least, lastUse] = [key, lists.lastUse];
+  }
+  return least;
 }
 
 function unknown(): Known {

@@ -197,8 +197,8 @@ async function handleRequest(
   noteRequest(exchange, asked, view.sole?.server);
   const record = session?.record ?? elsewhere?.stored.record;
   const clientAt = record === undefined ? sessionlessClients(exchange) : clientsOf(record, session, exchange);
-  const routed =
-    routeInPlace(gateway, asked, view) ?? (await routeRequest(gateway, exchange, { asked, view, clientAt }));
+  const asking = { asked, view, clientAt };
+  const routed = routeInPlace(gateway, asking) ?? (await routeRequest(gateway, exchange, asking));
   const forward = (kind: Forward['kind'], to: SessionElsewhere) =>
     forwardToSession(gateway, exchange, {
       elsewhere: to,

@@ -45,9 +45,10 @@ export function handleModernRequest(
   exchange.record.protocolVersion = asked.meta.version;
   exchange.record.clientInfo = asked.meta.clientInfo;
   const clientAt = clientsOf(exchange, asked);
-  const routed = routeInPlace(gateway, asked, view);
+  const asking = { asked, view, clientAt };
+  const routed = routeInPlace(gateway, asking);
   return routed === undefined
-    ? routeRequest(gateway, exchange, { asked, view, clientAt }).then((found) =>
+    ? routeRequest(gateway, exchange, asking).then((found) =>
         handleRouted(gateway, exchange, { routed: found, view, clientAt }),
       )
     : handleRouted(gateway, exchange, { routed, view, clientAt });

@@ -8,7 +8,7 @@ import { matchesTemplate } from '../federation/match-template.ts';
 import { publicNamesOf, viewNames } from '../federation/merged-list.ts';
 import { ownParams, type ViewNames } from '../federation/public-messages.ts';
 import { ownUri } from '../federation/public-uris.ts';
-import type { CatalogueKind } from '../federation/server-catalogue.ts';
+import type { CatalogueKind, Listing } from '../federation/server-catalogue.ts';
 import { shownTools } from '../federation/shown-tools.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import { isKnownMethod } from '../protocol/methods.ts';
@@ -57,8 +57,35 @@ export async function routeOnView<Request extends ClientRequest>(
     subject.kind === 'tools' || subject.kind === 'prompts'
       ? await findNamed(gateway, subject.kind, subject, options)
       : await findResource(gateway, subject, options);
-  if (found === undefined) return undefined;
-  const { member, names } = found;
+  return found && routeTo(gateway, request, found);
+}
+
+/** The same without waiting; undefined where somebody has to be asked, and where the view has no such thing. */
+export function routeInMemory<Request extends ClientRequest>(
+  gateway: GatewayContext,
+  request: Request,
+  { view, clientAt }: Pick<RouteOptions, 'view' | 'clientAt'>,
+): ViewRoute<Request> | undefined {
+  const { kind, name } = subjectOf(request) ?? {};
+  if (name === undefined || (kind !== 'tools' && kind !== 'prompts')) return undefined;
+  const owners: Found[] = [];
+  for (const candidate of candidatesOf(view.named?.[kind].candidates(name) ?? [], clientAt)) {
+    const { source } = candidate;
+    const listing = gateway.lists.peek(source, kind, gateway.config.lists.staleForMs);
+    // It could claim the name too.
+    if (listing === undefined) return undefined;
+    const owner = ownerIn(listing, { gateway, kind, name, candidate });
+    if (owner !== undefined) owners.push(owner);
+  }
+  const found = soleOf(owners);
+  return found && routeTo(gateway, request, found);
+}
+
+function routeTo<Request extends ClientRequest>(
+  gateway: GatewayContext,
+  request: Request,
+  { member, names }: Found,
+): ViewRoute<Request> {
   const params = ownParams(request.method, request.params, names);
   const own = ownRequest(gateway.shapes.of(member.server.slug), { ...request, params } as Request);
   return { member, names, ...own };
@@ -83,25 +110,40 @@ async function findNamed(
 ): Promise<Found | undefined> {
   if (name === undefined) return undefined;
   const patience = patienceOf(gateway, options.signal);
-  const candidates = candidatesOf(options.view.named?.[kind].candidates(name) ?? [], options);
+  const candidates = candidatesOf(options.view.named?.[kind].candidates(name) ?? [], options.clientAt);
   const look = () =>
-    candidates.flatMap(({ member, source }): Found[] => {
-      const { server, access } = member;
-      const listing = gateway.lists.peek(source, kind, patience.staleForMs);
-      if (listing === undefined) return [];
-      const shape = gateway.shapes.of(server.slug);
-      const shown = kind === 'tools' ? shownTools(shape, listing.table, listing.entries) : listing.entries;
-      const names = publicNamesOf(server.slug, server.config.prefix, shown);
-      const owner = names.ownerOf(name)?.name;
-      const own = owner !== undefined && kind === 'tools' ? shape.ownName(owner) : owner;
-      if (own === undefined || access.decide(kind, own).verdict === 'absent') return [];
-      return [{ member, names: viewNames(server.slug, kind, names) }];
+    candidates.flatMap((candidate) => {
+      const listing = gateway.lists.peek(candidate.source, kind, patience.staleForMs);
+      return (listing && ownerIn(listing, { gateway, kind, name, candidate })) ?? [];
     });
   await learn(gateway.lists, [kind], candidates, patience);
   const known = look();
   if (known.length > 0) return soleOf(known);
   await refreshAll(gateway.lists, kind, candidates, patience);
   return soleOf(look());
+}
+
+interface NameSearch {
+  readonly gateway: GatewayContext;
+  readonly kind: NamedKind;
+  /** The public one. */
+  readonly name: string;
+  readonly candidate: Candidate;
+}
+
+/** The candidate, if what it lists has that name for the caller. */
+function ownerIn(
+  { table, entries }: Listing,
+  { gateway, kind, name, candidate: { member } }: NameSearch,
+): Found | undefined {
+  const { server, access } = member;
+  const shape = gateway.shapes.of(server.slug);
+  const shown = kind === 'tools' ? shownTools(shape, table, entries) : entries;
+  const names = publicNamesOf(server.slug, server.config.prefix, shown);
+  const owner = names.ownerOf(name)?.name;
+  const own = owner !== undefined && kind === 'tools' ? shape.ownName(owner) : owner;
+  if (own === undefined || access.decide(kind, own).verdict === 'absent') return undefined;
+  return { member, names: viewNames(server.slug, kind, names) };
 }
 
 /** A name that two claim belongs to neither. */
@@ -127,7 +169,7 @@ async function findResource(
   const couldHave = members.filter(({ access }) =>
     kind === 'templates' ? access.listsTemplate(name) : access.decide('resources', name).verdict !== 'absent',
   );
-  const candidates = candidatesOf(couldHave, options);
+  const candidates = candidatesOf(couldHave, options.clientAt);
   const tableOf = ({ source }: Candidate, list: CatalogueKind) =>
     gateway.lists.peek(source, list, patience.staleForMs)?.table;
   const fits = (template: string) =>
@@ -149,7 +191,7 @@ async function findResource(
 }
 
 /** Where a list is seen is worked out for those alone that could have the thing. */
-function candidatesOf(members: readonly ViewMember[], { clientAt }: RouteOptions): Candidate[] {
+function candidatesOf(members: readonly ViewMember[], clientAt: ClientAt): Candidate[] {
   return members.map((member) => ({ member, source: listSource(member.server, clientAt(member)) }));
 }
 

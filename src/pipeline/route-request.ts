@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { ownRequest } from './own-request.ts';
 import type { Permit } from './permit.ts';
-import { type ClientAt, isForOne, routeOnView } from './route-on-view.ts';
+import { type ClientAt, isForOne, routeInMemory, routeOnView } from './route-on-view.ts';
 import type { View, ViewMember } from './view.ts';
 
 /** With the request in the server's own words. */
@@ -27,13 +27,22 @@ export type RoutedRequest<Request extends ClientRequest = ClientRequest> =
   | RequestToOne<Request>
   | RequestToAll<Request>;
 
-/** Where there is nothing to be looked up: on a view of one server. */
+interface Asking<Request extends ClientRequest> {
+  readonly asked: Request;
+  readonly view: View;
+  readonly clientAt: ClientAt;
+}
+
+/** Where nobody has to be asked: on a view of one server, and for a tool or prompt that is known already. */
 export function routeInPlace<Request extends ClientRequest>(
   gateway: GatewayContext,
-  asked: Request,
-  { sole }: View,
+  { asked, view, clientAt }: Asking<Request>,
 ): RoutedRequest<Request> | undefined {
-  if (sole === undefined) return undefined;
+  const { sole } = view;
+  if (sole === undefined) {
+    const route = routeInMemory(gateway, asked, { view, clientAt });
+    return route && { to: 'one', asked, ...route };
+  }
   const { request, hidden } = ownRequest(gateway.shapes.of(sole.server.slug), asked);
   return { to: 'one', asked, request, hidden, member: sole, names: undefined };
 }
@@ -42,9 +51,10 @@ export function routeInPlace<Request extends ClientRequest>(
 export async function routeRequest<Request extends ClientRequest>(
   gateway: GatewayContext,
   { principal, clientGone }: Exchange,
-  { asked, view, clientAt }: { asked: Request; view: View; clientAt: ClientAt },
+  asking: Asking<Request>,
 ): Promise<RoutedRequest<Request>> {
-  const inPlace = routeInPlace(gateway, asked, view);
+  const { asked, view, clientAt } = asking;
+  const inPlace = routeInPlace(gateway, asking);
   if (inPlace !== undefined) return inPlace;
   if (!isForOne(asked)) return { to: 'all', asked };
   const options = { view, clientAt, principal: principalKey(principal), signal: clientGone };
