@@ -99,3 +99,19 @@ test('a name that is in no list makes a server list again, once in 5 s', async (
   for (let miss = 0; miss < 3; miss += 1) await lists.refresh(source(), 'tools', patience());
   assert.equal(asked(), 1);
 });
+
+test('of more kinds of callers than are remembered, those that were not heard of for longest are forgotten', async (t) => {
+  const { lists, source } = await listsOf(t);
+  const isKnown = (key: string) => lists.peek(source(key), 'tools', 60_000) !== undefined;
+  const keys = Array.from({ length: 128 }, (_, index) => `caller ${index}`);
+  for (const key of keys) await lists.list(source(key), 'tools', patience());
+  assert.ok(isKnown('caller 0'));
+  await lists.list(source('one more'), 'tools', patience());
+  // Each look remembers the key that it is for, so what should be there comes first.
+  assert.deepEqual(['caller 0', 'one more', 'caller 127', 'caller 1'].map(isKnown), [
+    true,
+    true,
+    true,
+    false,
+  ]);
+});
