@@ -23,7 +23,7 @@ interface Stoppable {
 /** As many as hold a token each. */
 const CALLERS = 200;
 /** A JIT compiler has made up its mind by then; or it has had the time of so many rounds. */
-const WARM_UP_CALLS = 20_000;
+const WARM_UP_CALLS = 40_000;
 const WARM_UP_ROUNDS = 5;
 
 export type StageOptions = Pick<BenchOptions, 'quick' | 'peers' | 'forMs'>;
