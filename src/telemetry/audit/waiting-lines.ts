@@ -6,7 +6,7 @@ const FIRST_BYTES = 64 * 1024;
 /** Room that an outage has made is given back when it is over. */
 const KEPT_BYTES = 1024 * 1024;
 const MAX_UTF8_BYTES_PER_CHARACTER = 3;
-const LINE_FEED = '\n';
+const LINE_FEED = 0x0a;
 
 export interface WaitingBatch {
   readonly count: number;
@@ -24,9 +24,11 @@ export class WaitingLines {
   }
 
   add(line: string): void {
-    const atMost = (line.length + LINE_FEED.length) * MAX_UTF8_BYTES_PER_CHARACTER;
-    if (this.#end + atMost > this.#buffer.length) this.#grow(this.#end + atMost);
-    this.#end += this.#buffer.write(line + LINE_FEED, this.#end);
+    const atMost = this.#end + line.length * MAX_UTF8_BYTES_PER_CHARACTER + 1;
+    if (atMost > this.#buffer.length) this.#grow(atMost);
+    this.#end += this.#buffer.write(line, this.#end);
+    this.#buffer[this.#end] = LINE_FEED;
+    this.#end += 1;
     this.#count += 1;
   }
 
