@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=8
+#!/usr/bin/env -S node --max-semi-space-size=16
 // The process: arguments in, exit code out. Everything else is elsewhere.
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
