@@ -10,7 +10,7 @@ import { hasScopes, type ScopeHierarchy } from '../scopes.ts';
 import { decodeAccessToken, verifyAccessToken } from './access-token.ts';
 import { ApiKeys } from './api-keys.ts';
 import { bearerChallenge, type Challenge } from './bearer-challenge.ts';
-import { readBearerToken, type SignInAttempt } from './bearer-token.ts';
+import { readBearerToken, type SignInAttempt, usualToken } from './bearer-token.ts';
 import { CredentialWatch } from './credential-watch.ts';
 import { Introspection } from './introspection.ts';
 import { DEFAULT_KEY_TIMING, IssuerKeys, type KeyFetchOutcome, type KeyTiming } from './issuer-keys.ts';
@@ -187,7 +187,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   return {
     authenticate: async (attempt) => admitted(await signInWith(readBearerToken(attempt)), attempt),
     recognize(attempt) {
-      const known = recognized(idOf(readBearerToken(attempt)));
+      const known = recognized(idOf(usualToken(attempt) ?? readBearerToken(attempt)));
       return known && admitted(known, attempt);
     },
     challenge: (challenge) =>

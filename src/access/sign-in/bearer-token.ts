@@ -13,9 +13,20 @@ export interface SignInAttempt {
 
 /** Far above any token in use; nothing larger is decoded. */
 const MAX_TOKEN_CHARACTERS = 16 * 1024;
+const USUAL_SCHEME = 'Bearer ';
 const BEARER = /^bearer(?: +(.*))?$/i;
 /** RFC 6750, section 2.1. */
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
+
+/**
+ * The token of a request that is written as nearly all are, unchecked: good for a look among tokens that have been read
+ * by {@link readBearerToken} before, which spares most requests its two patterns, 1 us.
+ */
+export function usualToken({ authorization, tokenInQuery }: SignInAttempt): string | undefined {
+  if (tokenInQuery || authorization?.length !== 1) return undefined;
+  const [value] = authorization;
+  return value?.startsWith(USUAL_SCHEME) ? value.slice(USUAL_SCHEME.length) : undefined;
+}
 
 /** @throws GatewayError token-missing, or token-invalid where something was sent that is no usable token */
 export function readBearerToken({ authorization = [], tokenInQuery }: SignInAttempt): string {

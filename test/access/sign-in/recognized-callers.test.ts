@@ -40,3 +40,19 @@ test('a request without a token, or with one in two places, is refused at once',
   assert.throws(() => authenticator.recognize(attempt), { code: 'token-missing' });
   assert.throws(() => authenticator.recognize({ ...attempt, tokenInQuery: true }), { code: 'token-invalid' });
 });
+
+test('a token that is known is recognized however its scheme is spelled, and refused where it is not alone', async (t) => {
+  const rig = await startRig(t);
+  const { authenticator } = rig;
+  const token = rig.token();
+  const principal = await rig.signIn(token);
+  const attempt = { authorization: [`Bearer ${token}`], tokenInQuery: false, view: undefined };
+  for (const written of [`bearer ${token}`, `BEARER   ${token}`]) {
+    assert.equal(authenticator.recognize({ ...attempt, authorization: [written] }), principal, written);
+  }
+  const twice = { ...attempt, authorization: [`Bearer ${token}`, `Bearer ${token}`] };
+  for (const refused of [twice, { ...attempt, tokenInQuery: true }]) {
+    assert.throws(() => authenticator.recognize(refused), { code: 'token-invalid' });
+  }
+  assert.equal(authenticator.recognize({ ...attempt, authorization: [`Bearer ${token},`] }), undefined);
+});
