@@ -16,27 +16,25 @@ const CLOSE_BRACE = 0x7d;
 /** Below it V8 copies a slice; a longer one would keep the whole text in memory. */
 const COPIED_LENGTH = 13;
 
+type RawNumber = (source: string, start: number) => unknown;
+
 /**
  * @param fragile start and end of each number that `rawNumber` is to stand for, in order of the text
- * @param rawNumber makes its value of a number's text
+ * @param rawNumber makes its value of a number's text, and of where that begins
  */
-export function buildJson(
-  text: string,
-  fragile: readonly number[],
-  rawNumber: (source: string) => unknown,
-): unknown {
+export function buildJson(text: string, fragile: readonly number[], rawNumber: RawNumber): unknown {
   return new Builder(text, fragile, rawNumber).value();
 }
 
 class Builder {
   readonly #text: string;
   readonly #fragile: readonly number[];
-  readonly #rawNumber: (source: string) => unknown;
+  readonly #rawNumber: RawNumber;
   #at = 0;
   #nextFragile = 0;
   #nextBackslash = -1;
 
-  constructor(text: string, fragile: readonly number[], rawNumber: (source: string) => unknown) {
+  constructor(text: string, fragile: readonly number[], rawNumber: RawNumber) {
     this.#text = text;
     this.#fragile = fragile;
     this.#rawNumber = rawNumber;
@@ -82,7 +80,7 @@ class Builder {
     const source = this.#text.slice(start, this.#at);
     if (this.#fragile[this.#nextFragile] !== start) return Number(source);
     this.#nextFragile += 2;
-    return this.#rawNumber(source.length < COPIED_LENGTH ? source : JSON.parse(`"${source}"`));
+    return this.#rawNumber(source.length < COPIED_LENGTH ? source : JSON.parse(`"${source}"`), start);
   }
 
   #string(): string {

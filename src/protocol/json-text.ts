@@ -1,6 +1,7 @@
 // JSON in and out without losing what a number said. JSON.parse turns 9007199254740993 into ...992; a gateway
 // must hand on what it was given, so such numbers are kept as raw JSON and written back digit by digit.
 import { buildJson } from './build-json.ts';
+import { LongText } from './long-text.ts';
 import { type JsonScan, scanJson } from './scan-json.ts';
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
@@ -31,14 +32,26 @@ export function readJson(text: string): unknown {
   return readScannedJson(text).value;
 }
 
-/** The same, with what has been found out about the text meanwhile. */
-export function readScannedJson(text: string): { readonly value: unknown; readonly scan: JsonScan } {
+/**
+ * The same, with what has been found out about the text meanwhile.
+ *
+ * @param leftOut by index in the text, what a fragile number there stands for
+ */
+export function readScannedJson(
+  text: string,
+  leftOut?: ReadonlyMap<number, LongText>,
+): { readonly value: unknown; readonly scan: JsonScan } {
   const scan = scanJson(text, MAX_NESTING);
   if (scan.tooDeep) throw new RangeError(`The JSON text nests deeper than ${MAX_NESTING} levels`);
   const value: unknown = JSON.parse(text);
   const { fragile } = scan;
   // A reviver would do the same, several times slower: it is called for every value of the text.
-  return { value: fragile.length === 0 ? value : buildJson(text, fragile, rawNumbers()), scan };
+  if (fragile.length === 0) return { value, scan };
+  const rawNumber = rawNumbers();
+  return {
+    value: buildJson(text, fragile, (source, start) => leftOut?.get(start) ?? rawNumber(source)),
+    scan,
+  };
 }
 
 /** The text of a number that {@link readJson} kept raw, or undefined for every other value. */
@@ -50,10 +63,14 @@ export function writeJson(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** True for a JSON object: not null, not an array, not a raw number. */
+/** True for a JSON object: not null, not an array, neither a raw number nor a text that has not been read. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !jsonWithRaw.isRawJSON(value)
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !jsonWithRaw.isRawJSON(value) &&
+    !(value instanceof LongText)
   );
 }
 

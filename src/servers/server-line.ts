@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { type JsonRpcMessage, keepWritten, readId, readMessage } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonValue, readJson, readScannedJson } from '../protocol/json-text.ts';
 import { type JsonScan, spanOfMember } from '../protocol/scan-json.ts';
+import { readBulkResult } from './bulk-result.ts';
 
 export type LineItem =
   | JsonRpcMessage
@@ -37,6 +38,11 @@ BYTE_KINDS[QUOTE] = STRING;
 
 /** Reads a line without its line end; a blank one says nothing. */
 export function readServerLine(line: Buffer | string): readonly LineItem[] {
+  const bulk = typeof line === 'string' ? undefined : readBulkResult(line);
+  return bulk === undefined ? readWholeLine(line) : [bulk];
+}
+
+function readWholeLine(line: Buffer | string): readonly LineItem[] {
   const text = line.toString().replace(/^\ufeff/, '');
   const [first] = text.trimStart();
   if (first === undefined) return [];

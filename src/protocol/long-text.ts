@@ -1,0 +1,15 @@
+// A string of a JSON text that has been checked but not read. It stands for the string wherever a message is passed on,
+// and is read where the message is written anew.
+
+export class LongText {
+  readonly #literal: Buffer;
+
+  /** @param literal a JSON string in UTF-8, quotes and escapes with it */
+  constructor(literal: Buffer) {
+    this.#literal = literal;
+  }
+
+  toJSON(): string {
+    return JSON.parse(this.#literal.toString());
+  }
+}
