@@ -107,7 +107,7 @@ export class HttpReply implements ClientReply {
     const texts =
       written === undefined
         ? [`${head}${writeJson(outcome).slice(1)}${end}`]
-        : [`${head}"result":`, written, `}${end}`];
+        : [`${head}"result":`, ...written, `}${end}`];
     const body = answerBody(texts);
     if (body.bytes > LARGE_BODY_BYTES && !hold.resize(body.bytes)) {
       this.fail(new GatewayError('no-capacity', { reason: 'buffers_full' }), idText, record.era ?? 'legacy');

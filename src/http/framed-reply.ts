@@ -3,7 +3,12 @@
 import { failureFor, GatewayError } from '../errors.ts';
 import type { ClientReply } from '../pipeline/exchange.ts';
 import type { Era } from '../protocol/era.ts';
-import { type JsonRpcOutcome, type StreamMessage, writtenResult } from '../protocol/json-rpc.ts';
+import {
+  type JsonRpcOutcome,
+  type StreamMessage,
+  textOfWritten,
+  writtenResult,
+} from '../protocol/json-rpc.ts';
 import { writeJson } from '../protocol/json-text.ts';
 import type { ForwardedRecord, ReplyFrame } from '../replicas/replicas.ts';
 import { frameText, HEARTBEAT, respondText } from '../replicas/reply-frames.ts';
@@ -84,7 +89,7 @@ export class FramedReply implements ClientReply {
     if (this.#course.hasEnded) return;
     const { record, hold } = this.#options;
     const written = writtenResult(outcome);
-    const outcomeJson = written === undefined ? writeJson(outcome) : `{"result":${written}}`;
+    const outcomeJson = written === undefined ? writeJson(outcome) : `{"result":${textOfWritten(written)}}`;
     if (outcomeJson.length > LARGE_ANSWER && !hold.resize(outcomeJson.length)) {
       this.fail(new GatewayError('no-capacity', { reason: 'buffers_full' }), idText, record.era ?? 'legacy');
       return;

@@ -77,17 +77,27 @@ function hasNoFraction(number: string): boolean {
   return /^0*$/.test(behindPoint);
 }
 
+/** JSON in one line, in pieces; bytes among them are UTF-8. */
+export type Written = readonly (Buffer | string)[];
+
 /** As servers have written them; a result that becomes another one is another object. */
-const WRITTEN_RESULTS = new WeakMap<JsonObject, Buffer | string>();
+const WRITTEN_RESULTS = new WeakMap<JsonObject, Written>();
 
 /** Remembers how a result was written, so that it need not be written anew where it goes on as it is. */
-export function keepWritten(result: JsonObject, written: Buffer | string): void {
+export function keepWritten(result: JsonObject, written: Written): void {
   WRITTEN_RESULTS.set(result, written);
 }
 
-/** JSON in one line; undefined where nobody has kept it. */
-export function writtenResult(outcome: JsonRpcOutcome): Buffer | string | undefined {
+/** Undefined where nobody has kept it. */
+export function writtenResult(outcome: JsonRpcOutcome): Written | undefined {
   return 'result' in outcome ? WRITTEN_RESULTS.get(outcome.result) : undefined;
+}
+
+/** In one text: a piece may end within a character. */
+export function textOfWritten(written: Written): string {
+  return Buffer.concat(
+    written.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)),
+  ).toString();
 }
 
 /** Tells request, notification and response apart, or says in one sentence what is wrong. */

@@ -2,14 +2,14 @@
 // and is read where the message is written anew.
 
 export class LongText {
-  readonly #literal: Buffer;
+  readonly #literal: readonly Buffer[];
 
-  /** @param literal a JSON string in UTF-8, quotes and escapes with it */
-  constructor(literal: Buffer) {
+  /** @param literal a JSON string in UTF-8, quotes and escapes with it, in pieces */
+  constructor(literal: readonly Buffer[]) {
     this.#literal = literal;
   }
 
   toJSON(): string {
-    return JSON.parse(this.#literal.toString());
+    return JSON.parse(Buffer.concat(this.#literal).toString());
   }
 }

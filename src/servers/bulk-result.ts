@@ -1,6 +1,6 @@
 // An answer that is nearly all one text, image or file: what it says besides is read, and the bulk goes on as it came.
 // Only where nobody but the client looks at it; whatever is not quite so is for readServerLine to read in full.
-import { isUtf8 } from 'node:buffer';
+import type { BytePieces } from '../protocol/byte-pieces.ts';
 import { type JsonOutline, outlineOf } from '../protocol/json-outline.ts';
 import { type JsonRpcMessage, keepWritten, readMessage } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject, readScannedJson } from '../protocol/json-text.ts';
@@ -12,10 +12,10 @@ const BULK_BYTES = 64 * 1024;
 const LINE_END = /[\r\n]/;
 
 /** A response whose result goes on in the bytes that it came in; undefined where that is not known to be right. */
-export function readBulkResult(line: Buffer): JsonRpcMessage | undefined {
+export function readBulkResult(line: BytePieces): JsonRpcMessage | undefined {
   if (line.length < BULK_BYTES) return undefined;
   const outline = outlineOf(line);
-  if (outline === undefined || LINE_END.test(outline.text) || !isUtf8(line)) return undefined;
+  if (outline === undefined || LINE_END.test(outline.text) || !line.isUtf8()) return undefined;
   const read = readOutline(outline);
   if (read === undefined) return undefined;
   const message = readMessage(read.value);
@@ -24,7 +24,7 @@ export function readBulkResult(line: Buffer): JsonRpcMessage | undefined {
   const [start, end] = spanOfMember(outline.text, read.scan, 'result') ?? [];
   if (start === undefined || end === undefined || countBulk(result) !== outline.leftOut.size)
     return undefined;
-  keepWritten(result, line.subarray(outline.byteOffset(start), outline.byteOffset(end)));
+  keepWritten(result, line.slice(outline.byteOffset(start), outline.byteOffset(end)));
   return message;
 }
 

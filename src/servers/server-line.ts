@@ -1,6 +1,7 @@
 // What one line of a server's output says. Servers are told to print nothing but messages, and many print more: what
 // is no message is noise, never an end of the stream. Pure.
 import { isUtf8 } from 'node:buffer';
+import { BytePieces } from '../protocol/byte-pieces.ts';
 import { type JsonRpcMessage, keepWritten, readId, readMessage } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonValue, readJson, readScannedJson } from '../protocol/json-text.ts';
 import { type JsonScan, spanOfMember } from '../protocol/scan-json.ts';
@@ -38,8 +39,14 @@ BYTE_KINDS[QUOTE] = STRING;
 
 /** Reads a line without its line end; a blank one says nothing. */
 export function readServerLine(line: Buffer | string): readonly LineItem[] {
-  const bulk = typeof line === 'string' ? undefined : readBulkResult(line);
-  return bulk === undefined ? readWholeLine(line) : [bulk];
+  return typeof line === 'string' ? readWholeLine(line) : readServerPieces([line]);
+}
+
+/** The same of a line that came in pieces. */
+export function readServerPieces(pieces: readonly Buffer[]): readonly LineItem[] {
+  const line = new BytePieces(pieces);
+  const bulk = readBulkResult(line);
+  return bulk === undefined ? readWholeLine(line.join()) : [bulk];
 }
 
 function readWholeLine(line: Buffer | string): readonly LineItem[] {
@@ -60,7 +67,7 @@ function readWholeLine(line: Buffer | string): readonly LineItem[] {
   const item = readValue(value, text);
   if (item.kind === 'response' && 'result' in item.outcome && text.length > KEPT_CHARACTERS) {
     const written = resultIn(line, text, scan);
-    if (written !== undefined) keepWritten(item.outcome.result, written);
+    if (written !== undefined) keepWritten(item.outcome.result, [written]);
   }
   return [item];
 }

@@ -264,7 +264,7 @@ test('a result goes out in the bytes that its server wrote, and the record count
   const { url } = await startEdge(t, {
     handle: ({ reply, record }) => {
       const result = {};
-      keepWritten(result, written);
+      keepWritten(result, [written]);
       reply.respond('1', { result }, reply.accepts.json ? {} : { eventId: 'last' });
       answerBytes.push(record.answerBytes);
     },

@@ -1,7 +1,7 @@
 // A large result is kept as its server wrote it, and goes on in these words.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { writtenResult } from '../../src/protocol/json-rpc.ts';
+import { textOfWritten, writtenResult } from '../../src/protocol/json-rpc.ts';
 import { readServerLine } from '../../src/servers/server-line.ts';
 
 const TEXT = 'both "sides" and \\ \n of what is long '.repeat(400);
@@ -33,7 +33,7 @@ function writtenIn(line: Buffer | string): string | undefined {
   const [item] = readServerLine(line);
   assert.equal(item?.kind, 'response');
   const written = item.kind === 'response' ? writtenResult(item.outcome) : undefined;
-  return written?.toString();
+  return written && textOfWritten(written);
 }
 
 for (const [what, line, result] of LINES) {

@@ -6,8 +6,8 @@ import { GatewayError } from '../../errors.ts';
 import { SESSION_HEADER } from '../../protocol/request-headers.ts';
 import type { Caller } from '../credentials/caller.ts';
 import type { PendingCall } from '../pending-calls.ts';
-import { type LineItem, readServerLine } from '../server-line.ts';
-import { mediaTypeOf, type ReadLimits, readBytes, readEvents } from './http-body.ts';
+import { type LineItem, readServerLine, readServerPieces } from '../server-line.ts';
+import { mediaTypeOf, type ReadLimits, readEvents, readPieces } from './http-body.ts';
 import { discard, type HttpEndpoint } from './http-endpoint.ts';
 import { messageBody } from './message-body.ts';
 import type { OutboundUse } from './outbound.ts';
@@ -72,8 +72,8 @@ export async function runCallExchange(options: CallExchangeOptions): Promise<voi
   options.onAccepted(answer.headers);
   switch (mediaTypeOf(answer)) {
     case 'json': {
-      const bytes = readBytes(answer, options.signal, options.limits);
-      return receiveJsonAnswer(answer, bytes instanceof Promise ? await bytes : bytes, options);
+      const pieces = readPieces(answer, options.signal, options.limits);
+      return receiveJsonAnswer(answer, pieces instanceof Promise ? await pieces : pieces, options);
     }
     case 'events':
       return new CallStream(options).follow(answer);
@@ -100,9 +100,13 @@ function post(options: CallExchangeOptions): Promise<HttpAnswer> {
   });
 }
 
-function receiveJsonAnswer(answer: HttpAnswer, bytes: Buffer, options: CallExchangeOptions): void {
-  if (receive(bytes, options)) return;
-  const error = readNullIdError(bytes);
+function receiveJsonAnswer(
+  answer: HttpAnswer,
+  pieces: readonly Buffer[],
+  options: CallExchangeOptions,
+): void {
+  if (receive(readServerPieces(pieces), options)) return;
+  const error = readNullIdError(Buffer.concat(pieces));
   if (error === undefined) {
     throw unavailable('no-response', new UpstreamHttpError(answer.status, 'the answer lacks the response'));
   }
@@ -135,7 +139,7 @@ class CallStream {
     let linger: NodeJS.Timeout | undefined;
     const onMessageData = (data: string) => {
       this.#point.progressed();
-      if (receive(data, this.#options)) {
+      if (receive(readServerLine(data), this.#options)) {
         linger ??= setTimeout(() => answer.body.destroy(), LINGER_MS).unref();
       }
     };
@@ -186,8 +190,8 @@ class CallStream {
 }
 
 /** Hands over a message, or the messages of a batch as 2025-03-26 allows them. @returns true with the response */
-function receive(text: Buffer | string, { onItem }: CallExchangeOptions): boolean {
+function receive(items: readonly LineItem[], { onItem }: CallExchangeOptions): boolean {
   let answered = false;
-  for (const item of readServerLine(text)) answered = onItem(item) || answered;
+  for (const item of items) answered = onItem(item) || answered;
   return answered;
 }

@@ -61,21 +61,25 @@ export interface ReadLimits {
   readonly budget?: BufferBudget;
 }
 
-/** @throws GatewayError server-unavailable when the body is over the limit: it is refused before it is joined */
-export function readBytes(
+/**
+ * The body in the pieces that it came in.
+ *
+ * @throws GatewayError server-unavailable when the body is over the limit
+ */
+export function readPieces(
   answer: HttpAnswer,
   signal: AbortSignal,
   limits: ReadLimits,
-): Buffer | Promise<Buffer> {
+): readonly Buffer[] | Promise<readonly Buffer[]> {
   const { whole } = answer.body;
-  return whole === undefined || whole.length > limits.maxBytes ? collect(answer, signal, limits) : whole;
+  return whole === undefined || whole.length > limits.maxBytes ? collect(answer, signal, limits) : [whole];
 }
 
 async function collect(
   answer: HttpAnswer,
   signal: AbortSignal,
   { maxBytes, budget }: ReadLimits,
-): Promise<Buffer> {
+): Promise<readonly Buffer[]> {
   const hold = budget?.open();
   const announced = Number(answer.headers['content-length'] ?? 0);
   const chunks: Buffer[] = [];
@@ -94,7 +98,7 @@ async function collect(
     answer.body.destroy();
   }
   if (Math.max(announced, bytes) > maxBytes) throw tooLarge(maxBytes);
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, bytes);
+  return chunks;
 }
 
 export interface EventBodyOptions extends ReadLimits {

@@ -3,7 +3,7 @@
 import { METHOD_NOT_FOUND } from '../../protocol/error-codes.ts';
 import type { JsonRpcErrorObject } from '../../protocol/json-rpc.ts';
 import { isJsonObject, readJson } from '../../protocol/json-text.ts';
-import { readBytes } from './http-body.ts';
+import { readPieces } from './http-body.ts';
 import { discard } from './http-endpoint.ts';
 import { statusFailure, UpstreamHttpError, unavailable } from './upstream-http-error.ts';
 import type { HttpAnswer } from './wire-request.ts';
@@ -75,7 +75,8 @@ function saysSessionLost(status: number, { request, body, text, error }: Refusal
 async function readErrorText(answer: HttpAnswer, signal: AbortSignal): Promise<string> {
   const timer = setTimeout(() => answer.body.destroy(), ERROR_BODY_TIMEOUT_MS).unref();
   try {
-    return (await readBytes(answer, signal, { maxBytes: MAX_ERROR_BODY_BYTES })).toString('utf8');
+    const pieces = await readPieces(answer, signal, { maxBytes: MAX_ERROR_BODY_BYTES });
+    return Buffer.concat(pieces).toString('utf8');
   } catch (thrown) {
     if (signal.aborted) throw thrown;
     return '';
