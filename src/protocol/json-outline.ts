@@ -18,8 +18,8 @@ export interface JsonOutline {
 const LONG_BYTES = 16 * 1024;
 /** With more than this besides them, a text is no longer mostly strings that nobody reads. */
 const MAX_OUTLINE_BYTES = 128 * 1024;
-/** Behind the key of a text, image, sound or resource of MCP, in any object. A quote in a string has a backslash before. */
-const BULK_KEY = /[{,]\s*"(?:text|data|blob)"\s*:\s*$/;
+/** Behind the key of a text, image, sound or resource of MCP, or one that ends like it. */
+const BULK_KEY = /"(?:text|data|blob)"\s*:\s*$/;
 const BULK_KEY_BYTES = 32;
 /** No double is printed so: {@link scanJson} tells where each is. */
 const STAND_IN = '1e9';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isJsonObject, MAX_NESTING, rawNumber, readJson, writeJson } from '../../src/protocol/json-text.ts';
+import { LongText } from '../../src/protocol/long-text.ts';
 
 /** Numbers that a double gives back as other text. */
 const FRAGILE = [
@@ -161,6 +162,7 @@ describe('isJsonObject', () => {
     for (const text of ['null', '[]', '"{}"', '1', '1.0', 'true'])
       assert.ok(!isJsonObject(readJson(text)), text);
     assert.ok(!isJsonObject(undefined));
+    assert.ok(!isJsonObject(new LongText([Buffer.from('"a"')])));
   });
 
   test('cannot be had by an object that looks like a raw number', () => {

@@ -89,7 +89,7 @@ const IN_FULL: readonly (readonly [what: string, line: string])[] = [
   ],
   ['a notification', `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"${PLAIN}"}}`],
   ['several messages', `[${block(PLAIN)}]`],
-  ['a line that is none', `${block(PLAIN).slice(0, -1)},\n}`],
+  ['several lines', answer(`{\n"content":[{"text":"${PLAIN}"}]}`)],
   ['a control character', block(`${PLAIN}\u0001`)],
   ['an escape that is none', block(`${PLAIN}\\x41`)],
   ['an escape by number that is none', block(`${PLAIN}\\u00g0`)],
