@@ -152,6 +152,7 @@ export function modernMeta(): JsonObject {
 
 export function textOf(outcome: JsonRpcOutcome): string {
   if ('error' in outcome) throw new Error(`the server answered with error ${outcome.error.code}`);
-  const [first] = (outcome.result.content ?? []) as JsonObject[];
-  return String(first?.text);
+  // As it goes on: a long text has not been read yet.
+  const { content = [] } = JSON.parse(JSON.stringify(outcome.result)) as { content?: JsonObject[] };
+  return String(content[0]?.text);
 }
