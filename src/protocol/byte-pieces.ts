@@ -3,6 +3,9 @@
 import { isUtf8 } from 'node:buffer';
 
 const NO_BYTES = Buffer.alloc(0);
+/** Smaller ones are joined: a server may send its answer byte by byte, and each piece is an object. */
+const MIN_PIECE_BYTES = 4 * 1024;
+const SOME_PIECES = 16;
 /** Of one character. */
 const MAX_CONTINUATION_BYTES = 3;
 
@@ -13,24 +16,24 @@ export class BytePieces {
   readonly starts: readonly number[];
 
   constructor(pieces: readonly Buffer[]) {
-    const starts: number[] = [];
-    let length = 0;
-    for (const piece of pieces) {
-      starts.push(length);
-      length += piece.length;
-    }
-    this.pieces = pieces;
-    this.starts = starts;
-    this.length = length;
+    this.length = pieces.reduce((sum, { length }) => sum + length, 0);
+    const most = SOME_PIECES + this.length / MIN_PIECE_BYTES;
+    this.pieces = pieces.length > most ? [Buffer.concat(pieces, this.length)] : pieces;
+    let start = 0;
+    this.starts = this.pieces.map(({ length }) => {
+      start += length;
+      return start - length;
+    });
   }
 
   /** The pieces of a part, without a copy. */
   slice(start: number, end: number): Buffer[] {
     const found: Buffer[] = [];
-    for (const [index, piece] of this.pieces.entries()) {
+    for (let index = this.#pieceAt(start); index < this.pieces.length; index += 1) {
       const base = this.starts[index] as number;
       if (base >= end) break;
-      if (base + piece.length > start) found.push(piece.subarray(Math.max(0, start - base), end - base));
+      const piece = this.pieces[index] as Buffer;
+      found.push(piece.subarray(Math.max(0, start - base), end - base));
     }
     return found;
   }
@@ -43,13 +46,25 @@ export class BytePieces {
 
   /** The first such byte from `start` on, or -1. */
   indexOf(byte: number, start: number): number {
-    for (const [index, piece] of this.pieces.entries()) {
+    for (let index = this.#pieceAt(start); index < this.pieces.length; index += 1) {
       const base = this.starts[index] as number;
-      if (base + piece.length <= start) continue;
+      const piece = this.pieces[index] as Buffer;
       const found = piece.indexOf(byte, Math.max(0, start - base));
       if (found !== -1) return base + found;
     }
     return -1;
+  }
+
+  /** The last piece that does not begin behind that byte. */
+  #pieceAt(at: number): number {
+    let low = 0;
+    let high = this.starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.starts[middle] as number) <= at) low = middle;
+      else high = middle - 1;
+    }
+    return Math.max(0, low);
   }
 
   /** A character may be cut in two. */

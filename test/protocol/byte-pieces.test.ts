@@ -54,3 +54,12 @@ test('parts are found, and bytes in them, wherever the whole is cut', () => {
     }
   }
 });
+
+test('bytes that come one by one are joined, for each piece is an object', () => {
+  const bytes = Buffer.from('crumbs '.repeat(1_000));
+  const crumbs = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
+  const pieces = new BytePieces(crumbs);
+  assert.deepEqual([pieces.pieces.length, pieces.join().equals(bytes)], [1, true]);
+  const large = Array.from({ length: 100 }, () => Buffer.alloc(8_192));
+  assert.equal(new BytePieces(large).pieces, large);
+});
