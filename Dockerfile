@@ -31,7 +31,7 @@ COPY --from=build /app/dist /app/dist
 COPY deploy/image/portico.yaml /etc/portico/
 RUN mkdir -p node_modules/.cache/portico && chown 1000:1000 node_modules/.cache/portico
 USER 1000:1000
-RUN node --max-semi-space-size=32 dist/main.js --config /etc/portico/portico.yaml > /tmp/said & portico=$!; \
+RUN node --max-semi-space-size=16 dist/main.js --config /etc/portico/portico.yaml > /tmp/said & portico=$!; \
     while kill -0 "$portico" && ! grep -q 'Portico listens' /tmp/said; do sleep 0.1; done; \
     kill "$portico" && wait "$portico"
 USER 0:0
@@ -65,7 +65,7 @@ EXPOSE 8080 9090
 HEALTHCHECK --interval=5s --timeout=3s --start-period=10s \
     CMD ["node", "-e", "fetch(process.env.PORTICO_LIVEZ ?? 'http://127.0.0.1:9090/livez').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # It has no children, so it needs no init.
-ENTRYPOINT ["node", "--max-semi-space-size=32", "/app/dist/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=16", "/app/dist/main.js"]
 
 FROM ${NODE_IMAGE} AS portico
 COPY --from=portico-files / /
@@ -84,4 +84,4 @@ EXPOSE 8080 9090
 # The loop turns; whether Portico is ready for traffic is /readyz, for whoever sends it traffic.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=10s \
     CMD ["node", "-e", "fetch(process.env.PORTICO_LIVEZ ?? 'http://127.0.0.1:9090/livez').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["/app/deploy/init.sh", "node", "--max-semi-space-size=32", "/app/dist/main.js"]
+ENTRYPOINT ["/app/deploy/init.sh", "node", "--max-semi-space-size=16", "/app/dist/main.js"]

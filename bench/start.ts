@@ -55,7 +55,7 @@ async function startOnce(file: string, config: string): Promise<Start> {
   const startedAt = performance.now();
   const program = await startProgram({
     place: 'target',
-    command: [process.execPath, '--max-semi-space-size=32', file, '--config', config],
+    command: [process.execPath, '--max-semi-space-size=16', file, '--config', config],
     ready: LISTENS,
   });
   const wallMs = performance.now() - startedAt;

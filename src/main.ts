@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=32
+#!/usr/bin/env -S node --max-semi-space-size=16
 // The process: arguments in, exit code out. Everything else is elsewhere.
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -8,8 +8,8 @@ import { setFlagsFromString } from 'node:v8';
 // nobody else writes: whoever could would have their code run. Where it cannot be written all is as without.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/portico', import.meta.url)));
 
-// Few new objects survive, and their space is large (--max-semi-space-size: 8 % of the CPU of a call where it was half as
-// large): to share the work among threads costs more than it is, a tenth of the CPU of a call (bench: small).
+// Few new objects survive: to share the work among threads costs more than it is, a tenth of the CPU of a call (bench:
+// small).
 setFlagsFromString('--no-parallel-scavenge');
 // What each call leaves behind is as old as the call: were some of it made among the old objects, as V8 does where much
 // survives for a while, it would keep the rest alive until a full collection. A third of the CPU of a call.

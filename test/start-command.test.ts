@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 
-const FLAG = '--max-semi-space-size=32';
+const FLAG = '--max-semi-space-size=16';
 const START: readonly (readonly [file: string, command: string])[] = [
   ['package.json', `"start": "exec node ${FLAG} src/main.ts"`],
   ['Dockerfile', `"node", "${FLAG}", "/app/dist/main.js"]`],

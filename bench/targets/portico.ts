@@ -36,7 +36,7 @@ export async function startPortico(
   issuer: TokenIssuer,
   options: PorticoOptions,
 ): Promise<Portico> {
-  const { path = '/mcp', prefix = '', nodeArguments = ['--max-semi-space-size=32'], without = [] } = options;
+  const { path = '/mcp', prefix = '', nodeArguments = ['--max-semi-space-size=16'], without = [] } = options;
   const home = await mkdtemp(join(folder, 'portico-'));
   const file = join(home, 'portico.yaml');
   await writeFile(file, JSON.stringify(configOf(issuer, options)));

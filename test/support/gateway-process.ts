@@ -73,7 +73,7 @@ export async function startOneGateway({
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   await writeFile(file, typeof config === 'string' ? config : JSON.stringify(withFreePorts(config)));
 
-  const child = spawn(process.execPath, ['--max-semi-space-size=32', MAIN, '--config', file], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=16', MAIN, '--config', file], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   });
