@@ -1,10 +1,12 @@
 // One call on its way through the bridge: what every way of carrying it needs, and the steps that they share.
+
 import { isUsable } from '../federation/server-catalogue.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import { type Era, META } from '../protocol/era.ts';
 import { HEADER_MISMATCH } from '../protocol/error-codes.ts';
 import type { JsonRpcOutcome } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject, readJson } from '../protocol/json-text.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 import type { Server } from '../servers/server.ts';
 import type { LinkCallOptions, ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
@@ -50,7 +52,7 @@ export interface CallToCarry {
   readonly server: Server;
   readonly link: ServerLink;
   readonly output: CallOutput;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly listTtlMs: number;
   /** What the server lists of the tool that is called, where it is one that may be run as a task for this caller. */
   readonly tool: JsonObject | undefined;

@@ -1,4 +1,5 @@
 // What a server says of itself to one client: servers shape even that by what their clients can do.
+import type { StopSignal } from '../runtime/stop.ts';
 import type { Peer } from '../servers/peer.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
@@ -15,7 +16,7 @@ import { capabilitiesForModern } from './client-features.ts';
 export async function peerForClient(
   server: Server,
   client: Onlooker,
-  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+  { timeoutMs, signal }: { timeoutMs: number; signal: StopSignal },
 ): Promise<Peer> {
   const startedAt = performance.now();
   const catalogue = await withinTime(server.catalogueLink(client.caller), timeoutMs, signal);

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { LIST_CHANGES } from '../protocol/list-changes.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import { wasNeverAccepted } from '../servers/was-never-accepted.ts';
@@ -30,7 +31,7 @@ export interface ListPatience {
   readonly staleForMs: number;
   /** How long a list is good of which the server promises no word of changes. */
   readonly ttlMs: number;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }
 
 export interface KnownList {

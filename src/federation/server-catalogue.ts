@@ -1,9 +1,11 @@
 // What a server has, by name: the tables that targets are looked up in. One table per link and set of client
 // capabilities, since a legacy server may show each session other tools, and a modern one each request; loaded on first
 // need, dropped when the server says that its list changed.
+
 import { GatewayError } from '../errors.ts';
 import { isJsonObject, type JsonObject, writeJson } from '../protocol/json-text.ts';
 import { readParamHeaders } from '../protocol/param-headers.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 import type { ListCut } from '../servers/list-findings.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
@@ -38,7 +40,7 @@ const CHANGED: Readonly<Record<string, readonly CatalogueKind[]>> = {
 };
 
 export interface TableOptions {
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** What a modern server is told of the client; a legacy one was told in its handshake. */
   readonly clientCapabilities?: JsonObject;
 }

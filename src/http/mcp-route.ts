@@ -1,4 +1,5 @@
 // `/mcp`, `/mcp/{server}` and `/mcp/~{toolset}`: a request that has passed the gate becomes an exchange, and goes down the line.
+
 import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../access/caller-of.ts';
@@ -6,6 +7,7 @@ import type { Principal } from '../access/principal.ts';
 import { type GatewayError, toGatewayError } from '../errors.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Roster } from '../runtime/roster.ts';
+import { NEVER, Stop, type StopSignal } from '../runtime/stop.ts';
 import { TurnBatch } from '../runtime/turn-batch.ts';
 import type { BufferBudget } from '../state/buffer-budget.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
@@ -131,20 +133,20 @@ function newExchange(
     onFailure,
     signIn,
   });
-  const clientGone = new AbortController();
+  const clientGone = new Stop();
   const leave = openReplies.enter(reply);
   edge.close.tell(() => {
     leave();
     if (!response.writableEnded) clientGone.abort();
   });
-  return new HttpExchange({ request, body, reply, clientGone: clientGone.signal });
+  return new HttpExchange({ request, body, reply, clientGone });
 }
 
 interface ExchangeParts {
   readonly request: FastifyRequest;
   readonly body: Buffer;
   readonly reply: HttpReply;
-  readonly clientGone: AbortSignal;
+  readonly clientGone: StopSignal;
 }
 
 /** A class, since V8 makes an object literal with a getter anew, map and all, for each request. */
@@ -159,7 +161,7 @@ class HttpExchange implements Exchange {
   readonly caller: Exchange['caller'];
   readonly arrival: Exchange['arrival'];
   readonly reply: HttpReply;
-  readonly clientGone: AbortSignal;
+  readonly clientGone: StopSignal;
   readonly record: ExchangeRecord;
   /** No private names: an array's exchanges are made from this one, as its heirs. */
   private readonly signOut: SignOut;
@@ -193,7 +195,7 @@ class HttpExchange implements Exchange {
     this.body = NO_BODY;
   }
 
-  get signedOut(): AbortSignal {
+  get signedOut(): StopSignal {
     return this.signOut.signal;
   }
 }
@@ -203,7 +205,7 @@ class SignOut {
   readonly #principal: Principal;
   readonly #signIn: SignIn | undefined;
   readonly #close: ResponseClose;
-  #signal: AbortSignal | undefined;
+  #signal: StopSignal | undefined;
 
   constructor(principal: Principal, signIn: SignIn | undefined, close: ResponseClose) {
     this.#principal = principal;
@@ -211,15 +213,14 @@ class SignOut {
     this.#close = close;
   }
 
-  get signal(): AbortSignal {
-    this.#signal ??=
-      this.#signIn?.watch(this.#principal, signalOf(this.#close)) ?? new AbortController().signal;
+  get signal(): StopSignal {
+    this.#signal ??= this.#signIn?.watch(this.#principal, signalOf(this.#close)) ?? NEVER;
     return this.#signal;
   }
 }
 
-function signalOf(close: ResponseClose): AbortSignal {
-  const closed = new AbortController();
+function signalOf(close: ResponseClose): StopSignal {
+  const closed = new Stop();
   close.tell(() => closed.abort());
-  return closed.signal;
+  return closed;
 }

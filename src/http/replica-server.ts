@@ -1,5 +1,6 @@
 // The listener for other replicas. It takes what they hand over, signed, and says nothing to anybody else. An exchange
 // from there goes down the same line as a client's own; its answer goes back as frames.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { callerOf } from '../access/caller-of.ts';
 import type { ReplicaConfig } from '../config/replica-config.ts';
@@ -13,6 +14,7 @@ import type { ReplicaKeys } from '../replicas/replica-keys.ts';
 import { TAKEN } from '../replicas/reply-frames.ts';
 import { SignedLines } from '../replicas/signed-lines.ts';
 import { Roster } from '../runtime/roster.ts';
+import { NEVER, Stop, type StopSignal } from '../runtime/stop.ts';
 import { BufferBudget } from '../state/buffer-budget.ts';
 import { type ExchangeRecord, newRecord } from '../telemetry/exchange-record.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -124,8 +126,8 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
     const record = newRecord(id, performance.now());
     record.view = view;
     record.traceContext = readTraceContext(headers);
-    const clientGone = new AbortController();
-    const over = new AbortController();
+    const clientGone = new Stop();
+    const over = new Stop();
     const reply = new FramedReply({
       ...{ response, record, heartbeats, signed },
       accepts: readAccept(headers.accept),
@@ -137,7 +139,7 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
     });
     const leave = openReplies.enter(reply);
     reply.whenClosed(() => over.abort());
-    let signedOut: AbortSignal | undefined;
+    let signedOut: StopSignal | undefined;
     const forwarded: ForwardedFrom = { replica: from, kind, credentials: sent.credentials };
     const exchange: Exchange = {
       ...{ id, view, headers, principal, reply, record, forwarded },
@@ -146,9 +148,9 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
       // What the caller signed in with has stayed where it came in.
       caller: callerOf(principal, () => undefined),
       arrival: { address, storeFailed: false },
-      clientGone: clientGone.signal,
+      clientGone,
       get signedOut() {
-        signedOut ??= options.signIn()?.watch(principal, over.signal) ?? new AbortController().signal;
+        signedOut ??= options.signIn()?.watch(principal, over) ?? NEVER;
         return signedOut;
       },
     };

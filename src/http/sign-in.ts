@@ -1,8 +1,10 @@
 // What the HTTP edge needs of authentication: who is calling, and how to say that nobody is.
+
 import type { Principal } from '../access/principal.ts';
 import type { Challenge } from '../access/sign-in/bearer-challenge.ts';
 import type { SignInAttempt } from '../access/sign-in/bearer-token.ts';
 import type { ResourceMetadata } from '../access/sign-in/resource-metadata.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 import type { ChallengeFor } from './error-response.ts';
 
 export interface SignIn {
@@ -19,7 +21,7 @@ export interface SignIn {
   /** The metadata document of a view; undefined where there is nowhere to sign in. */
   metadata(view: string | undefined): ResourceMetadata | undefined;
   /** A signal that aborts when what the caller signed in with is over; watched until `done` aborts. */
-  watch(principal: Principal, done: AbortSignal): AbortSignal;
+  watch(principal: Principal, done: StopSignal): StopSignal;
 }
 
 /** The challenges of one view. */

@@ -1,9 +1,11 @@
 // Every tool that a server defines for anybody: some are there only for clients that can answer questions, and a server
 // is asked as both kinds of client.
+
 import { isDeepStrictEqual } from 'node:util';
 import { capabilitiesForModern, crossedCapabilities } from '../bridge/client-features.ts';
 import type { ServerCatalogue } from '../federation/server-catalogue.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 import type { Server } from '../servers/server.ts';
 import { withinTime } from '../servers/within-time.ts';
 
@@ -25,7 +27,7 @@ export interface DefinedTools {
 export async function definedTools(
   server: Server,
   catalogue: ServerCatalogue,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<DefinedTools> {
   const { client, startTimeoutMs } = server.config;
   const linkFor = (capabilities: JsonObject) =>

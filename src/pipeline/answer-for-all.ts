@@ -1,5 +1,6 @@
 // What concerns every server of a view, rather than one of them: lists, introductions, ping, the log level. It is asked
 // of all that the caller may use, and the failures of some are forgiven.
+
 import type { Onlooker } from '../bridge/choose-link.ts';
 import { publicCapabilities } from '../bridge/introduction.ts';
 import { peerForClient } from '../bridge/peer-for-client.ts';
@@ -15,6 +16,7 @@ import type { JsonRpcOutcome } from '../protocol/json-rpc.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import { isLogLevel } from '../protocol/log-levels.ts';
 import { isList } from '../protocol/methods.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 import type { Peer } from '../servers/peer.ts';
 import type { Server } from '../servers/server.ts';
 import type { CallForAll } from './call-for-all.ts';
@@ -47,7 +49,7 @@ export async function answerForAll(gateway: GatewayContext, call: CallForAll): P
 export async function introduceAll(
   gateway: GatewayContext,
   view: View,
-  { clientAt, signal }: { clientAt: (member: ViewMember) => Onlooker; signal: AbortSignal },
+  { clientAt, signal }: { clientAt: (member: ViewMember) => Onlooker; signal: StopSignal },
 ): Promise<{ capabilities: JsonObject; serverInfo: JsonObject; instructions?: string }> {
   const patience = { timeoutMs: gateway.config.lists.timeoutMs, signal };
   const greeted = await Promise.allSettled(
@@ -74,7 +76,7 @@ export async function introduceAll(
 async function peerOf(
   server: Server,
   client: Onlooker,
-  patience: { timeoutMs: number; signal: AbortSignal },
+  patience: { timeoutMs: number; signal: StopSignal },
 ): Promise<Peer> {
   try {
     return await peerForClient(server, client, patience);

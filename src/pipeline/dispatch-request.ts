@@ -1,5 +1,6 @@
 // From a request whose caller and view are settled to the server's answer, for both eras of client: link, target,
 // parameters, bridge. The second half of the straight line.
+
 import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
 import { carryCall } from '../bridge/carry-call.ts';
@@ -14,6 +15,7 @@ import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { methodLabel } from '../protocol/methods.ts';
 import { buildParamHeaders } from '../protocol/param-headers.ts';
 import { nameSourceOf } from '../protocol/request-headers.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import { wasNeverAccepted } from '../servers/was-never-accepted.ts';
@@ -34,7 +36,7 @@ export interface Dispatch {
   readonly client: CallingClient;
   readonly server: Server;
   readonly output: CallOutput;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly sessionCall: SessionCall | undefined;
   /** Takes over a listen that has no answer yet, where it waits for nothing but word from its server. */
   onStanding?(standing: StandingListen): void;

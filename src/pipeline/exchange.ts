@@ -1,10 +1,12 @@
 // One client request on its way through the gateway, as the pipeline sees it: plain values, and a reply to write to.
+
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Arrival } from '../access/limits/limit.ts';
 import type { Principal } from '../access/principal.ts';
 import type { GatewayError } from '../errors.ts';
 import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
 import type { ForwardedExchange } from '../replicas/replicas.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 import type { Caller } from '../servers/credentials/caller.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 
@@ -23,12 +25,12 @@ export interface Exchange {
   readonly arrival: Arrival;
   readonly reply: ClientReply;
   /** Aborts when the client's connection closes before the reply has ended. */
-  readonly clientGone: AbortSignal;
+  readonly clientGone: StopSignal;
   /**
    * Aborts when what the caller signed in with is over: expired, or withdrawn. It is what ends open streams; a call
    * in flight runs on.
    */
-  readonly signedOut: AbortSignal;
+  readonly signedOut: StopSignal;
   readonly record: ExchangeRecord;
   /** What goes on once all has been done for the request but to end it: a subscription, from its acknowledgement on. */
   standing?: Promise<void> | undefined;

@@ -1,5 +1,6 @@
 // Hands an exchange to the replica where what it needs lives, and repeats what that replica answers on the client's own
 // reply. There is one hop at most: what was handed over is not handed on.
+
 import type { CallOutput, StreamSink } from '../bridge/call-output.ts';
 import { GatewayError } from '../errors.ts';
 import type { TraceContext } from '../protocol/trace-context.ts';
@@ -12,6 +13,7 @@ import {
   ReplicaUnreachable,
   type ReplyFrame,
 } from '../replicas/replicas.ts';
+import { anySignal, type StopSignal } from '../runtime/stop.ts';
 import type { Server } from '../servers/server.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Exchange } from './exchange.ts';
@@ -32,7 +34,7 @@ export interface Forward {
   /** Nobody else can do it: that one that is there does not take it is no reason to go on without it. */
   readonly onlyThere?: boolean;
   /** Ends it over there too; the end of this gateway does in any case. */
-  readonly signal?: AbortSignal;
+  readonly signal?: StopSignal;
   /** What it may be about; some of them may have to be signed in to with what only the caller's token gets. */
   readonly servers?: readonly Server[];
   /** What is sent in place of what the client sent. */
@@ -74,11 +76,7 @@ export async function forwardExchange(
   const trace = handedTrace(gateway, exchange.record);
   const sent = messageOf(exchange, forward, { credentials: credentials.sealed, trace });
   const cut = new AbortController();
-  const signal = AbortSignal.any([
-    ending,
-    cut.signal,
-    ...(forward.signal === undefined ? [] : [forward.signal]),
-  ]);
+  const signal = anySignal([ending, cut.signal, ...(forward.signal === undefined ? [] : [forward.signal])]);
   const isDraining = () => ending.aborted && signal.reason === ending.reason;
   const failure = (thrown: unknown) => {
     if (isDraining()) return new GatewayError('draining');
@@ -217,7 +215,7 @@ function noteRecord(record: ExchangeRecord, learned: ForwardedRecord): void {
   );
 }
 
-function tellWhenLeft(clientGone: AbortSignal, tell: () => void): () => void {
+function tellWhenLeft(clientGone: StopSignal, tell: () => void): () => void {
   if (clientGone.aborted) tell();
   else clientGone.addEventListener('abort', tell, { once: true });
   return () => clientGone.removeEventListener('abort', tell);

@@ -1,8 +1,10 @@
 // Exchanges that other replicas have handed over because what they need lives here: each goes down the line once more,
 // without what has been done where its client is.
+
 import type { SealedState } from '../bridge/seals/sealed-state.ts';
 import { GatewayError } from '../errors.ts';
 import { FleetingMap } from '../runtime/fleeting-map.ts';
+import { anySignal } from '../runtime/stop.ts';
 import type { Exchange } from './exchange.ts';
 import { callerWithCredentials } from './handed-credentials.ts';
 
@@ -39,7 +41,7 @@ export class ForwardedExchanges {
     try {
       await handle(
         Object.create(exchange, {
-          clientGone: { value: AbortSignal.any([exchange.clientGone, left.signal]) },
+          clientGone: { value: anySignal([exchange.clientGone, left.signal]) },
           caller: { value: callerWithCredentials(this.#state, exchange, this.#self) },
         }),
       );

@@ -13,6 +13,7 @@ import type { ServerCatalogue } from '../federation/server-catalogue.ts';
 import type { ToolShapes } from '../federation/tool-shapes.ts';
 import type { WithheldNames } from '../federation/withheld-names.ts';
 import type { ReplicaEvent, Replicas } from '../replicas/replicas.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 import type { Credentials } from '../servers/credentials/credentials.ts';
 import type { ClientIdentity } from '../servers/peer.ts';
 import type { Server } from '../servers/server.ts';
@@ -56,7 +57,7 @@ export interface GatewayContext {
   /** Undefined where no OpenTelemetry SDK is loaded. */
   readonly tracing: Tracing | undefined;
   /** Aborts when the gateway has drained: subscriptions end with their completion result. */
-  readonly ending: AbortSignal;
+  readonly ending: StopSignal;
   /** The context of this moment, for what outlives reloads: streams are judged by what holds now. */
   current(): GatewayContext;
 }

@@ -1,6 +1,8 @@
 // Holds what is said on a stream before its beginning is out: each change once, and no more than fits.
+
 import type { StreamMessage } from '../protocol/json-rpc.ts';
 import { writeJson } from '../protocol/json-text.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 
 const MAX_HELD_CHARACTERS = 1024 * 1024;
 
@@ -19,7 +21,7 @@ export class HeldStream {
   }
 
   /** Aborts when no more is held: what the beginning waits for is to be waited for no longer. */
-  get full(): AbortSignal {
+  get full(): StopSignal {
     return this.#full.signal;
   }
 

@@ -15,6 +15,7 @@ import { META } from '../protocol/era.ts';
 import { exactId } from '../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson, writeJson } from '../protocol/json-text.ts';
 import { LIST_CHANGES, type ListChange } from '../protocol/list-changes.ts';
+import { anySignal, type StopSignal } from '../runtime/stop.ts';
 import type { Server } from '../servers/server.ts';
 import { type Dispatch, dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
@@ -51,7 +52,7 @@ export async function listenToAll(
   const filter = isJsonObject(notifications) ? notifications : {};
   const over = new AbortController();
   const open = gateway.listens.open(exchange.view, request.idText, new HeardReply(gateway, exchange));
-  const signal = AbortSignal.any([clientGone, gateway.ending, signedOut, open.over, over.signal]);
+  const signal = anySignal([clientGone, gateway.ending, signedOut, open.over, over.signal]);
   const stream = new HeldStream((message) => void open.output.send(message));
   const changes = new CoalescedChanges((method) => {
     stream.send({ jsonrpc: '2.0', method, params: { _meta } });
@@ -136,7 +137,7 @@ interface ResourceListen {
 
 interface ListenOptions extends ListenToAll {
   readonly filter: JsonObject;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly stream: HeldStream;
 }
 
@@ -210,7 +211,7 @@ async function startListen(
     client: clientAt(member),
     server,
     output: heardOutput(publicOutput(output, own.method, viewNames(server.slug)), access),
-    signal: AbortSignal.any([signal, late.signal]),
+    signal: anySignal([signal, late.signal]),
   }).catch(() => undefined);
   const giveUp = () => {
     late.abort();
@@ -251,7 +252,7 @@ async function listenAt(
   });
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function aborted(signal: StopSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

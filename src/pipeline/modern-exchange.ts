@@ -1,4 +1,5 @@
 // A modern client's request: no session, everything that matters is in the request itself.
+
 import { principalKey } from '../access/principal.ts';
 import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
@@ -10,6 +11,7 @@ import { GatewayError } from '../errors.ts';
 import type { ModernRequest } from '../protocol/client-message.ts';
 import { META } from '../protocol/era.ts';
 import { type JsonValue, readJson } from '../protocol/json-text.ts';
+import { anySignal, type StopSignal } from '../runtime/stop.ts';
 import { answerForAll } from './answer-for-all.ts';
 import { authorize, usableCapabilities } from './authorize.ts';
 import { type Dispatch, dispatchRequest, noteRequest } from './dispatch-request.ts';
@@ -200,7 +202,7 @@ async function listen(
     : gateway.streams.enter(principalKey(exchange.principal), maxPerPrincipal);
   const open = gateway.listens.open(exchange.view, call.request.idText, call.output);
   const endings = [gateway.ending, signedOut, open.over];
-  const signal = AbortSignal.any([clientGone, ...endings]);
+  const signal = anySignal([clientGone, ...endings]);
   const { output } = call;
   const { idText } = call.request;
   const close = () => {
@@ -232,9 +234,9 @@ interface Subscription {
   readonly idText: string;
   readonly output: CallOutput;
   /** Of our side. */
-  readonly endings: readonly AbortSignal[];
+  readonly endings: readonly StopSignal[];
   /** Aborts with any of them, or when the client has left. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   close(): void;
 }
 

@@ -1,23 +1,25 @@
 // The open subscriptions of modern clients, and what Portico itself has to say on them: that lists may have changed
 // because the config did, and that a subscription is over because the servers of its view are others now.
+
 import type { CallOutput } from '../bridge/call-output.ts';
 import { announcedChange } from '../bridge/listening/heard-messages.ts';
 import { META } from '../protocol/era.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../protocol/json-text.ts';
 import { LIST_CHANGES } from '../protocol/list-changes.ts';
+import { Stop, type StopSignal } from '../runtime/stop.ts';
 import type { ViewChange } from './view-change.ts';
 
 export interface OpenListen {
   /** To be used in place of the output that it was made of. */
   readonly output: CallOutput;
   /** Aborts when its view has other servers. */
-  readonly over: AbortSignal;
+  readonly over: StopSignal;
   close(): void;
 }
 
 interface Entry {
   readonly view: string | undefined;
-  readonly over: AbortController;
+  readonly over: Stop;
   announce(): void;
 }
 
@@ -30,7 +32,7 @@ export class OpenListens {
 
   /** @param idText the id of the request, which names the subscription to its client */
   open(view: string | undefined, idText: string, output: CallOutput): OpenListen {
-    const over = new AbortController();
+    const over = new Stop();
     const _meta: JsonObject = { [META.subscriptionId]: readJson(idText) as JsonValue };
     let agreed: JsonObject = {};
     const entry: Entry = {
@@ -44,7 +46,7 @@ export class OpenListens {
     };
     this.#open.add(entry);
     return {
-      over: over.signal,
+      over,
       output: {
         send(message) {
           if ('method' in message && message.method === 'notifications/subscriptions/acknowledged') {

@@ -1,5 +1,6 @@
 // Which server of a view a request is for: a look into tables made from what servers list, never a split of a name
 // (F29). What is hidden from the caller is not there, and is looked for as long as what nobody has.
+
 import type { CallingClient } from '../bridge/calling-client.ts';
 import { listSource } from '../bridge/list-source.ts';
 import { GatewayError } from '../errors.ts';
@@ -12,6 +13,7 @@ import type { CatalogueKind, Listing } from '../federation/server-catalogue.ts';
 import { shownTools } from '../federation/shown-tools.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import { isKnownMethod } from '../protocol/methods.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { ownRequest } from './own-request.ts';
 import type { Permit } from './permit.ts';
@@ -32,7 +34,7 @@ export interface RouteOptions {
   readonly clientAt: ClientAt;
   /** principalKey of the caller. */
   readonly principal: string;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }
 
 /** Whether a request is for one server; if not, it concerns all of a view, or nobody. */
@@ -249,7 +251,7 @@ function taskIdOf({ method, params }: ClientRequest): string | undefined {
   return method.startsWith('tasks/') && typeof params?.taskId === 'string' ? params.taskId : undefined;
 }
 
-export function patienceOf({ config: { lists } }: GatewayContext, signal: AbortSignal): ListPatience {
+export function patienceOf({ config: { lists } }: GatewayContext, signal: StopSignal): ListPatience {
   return { timeoutMs: lists.timeoutMs, staleForMs: lists.staleForMs, ttlMs: lists.ttlMs, signal };
 }
 

@@ -1,9 +1,11 @@
 // From a name to the thing itself: a name that is in no table is never forwarded, on no view.
+
 import { GatewayError } from '../errors.ts';
 import type { FindOptions } from '../federation/server-catalogue.ts';
 import type { ToolShape } from '../federation/tool-shape.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 import type { ServerLink } from '../servers/server-link.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { type RequestSubject, subjectOf } from './request-subject.ts';
@@ -19,7 +21,7 @@ export interface TargetRoute {
   readonly shape: ToolShape;
   /** Whether what a completion refers to has to be there: where nobody is known, the server may say so itself. */
   readonly checksReferences: boolean;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** What a modern server is told of the client. */
   readonly clientCapabilities: JsonObject;
 }

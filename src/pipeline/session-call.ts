@@ -96,7 +96,7 @@ async function perform(
   call: PermittedRequest & { output: CallOutput; session: LegacySession; sessionCall: SessionCall },
 ): Promise<void> {
   const { routed, request, hidden, view, clientAt, session, output, sessionCall } = call;
-  const { signal } = sessionCall.controller;
+  const { stop: signal } = sessionCall;
   if (routed.to !== 'one') {
     const outcome = await answerForAll(gateway, { request, view, clientAt, session, signal });
     exchange.record.outcome = 'ok';

@@ -1,11 +1,13 @@
 // A legacy session that lives on another replica: its requests are handed over, and where that replica is gone the
 // session is taken up here, if nothing of it died there.
+
 import { principalKey } from '../access/principal.ts';
 import type { LegacySession } from '../bridge/sessions/legacy-session.ts';
 import type { LocatedSession } from '../bridge/sessions/legacy-sessions.ts';
 import { GatewayError } from '../errors.ts';
 import { headerValue } from '../protocol/client-message.ts';
 import { SESSION_HEADER } from '../protocol/request-headers.ts';
+import { anySignal } from '../runtime/stop.ts';
 import type { StoredSession } from '../state/session-store.ts';
 import type { Exchange } from './exchange.ts';
 import { type Forward, type RepeatedReply, tryForward } from './forward-exchange.ts';
@@ -112,7 +114,7 @@ export async function openElsewhere(
     accept: (status) => reply.accept(status),
     end: () => reply.end(),
   };
-  const signal = AbortSignal.any([clientGone, signedOut]);
+  const signal = anySignal([clientGone, signedOut]);
   const over = forwardToSession(gateway, exchange, { ...to, kind: 'permitted', signal, reply: repeated });
   // Whatever ends it, its client opens it again.
   over.catch(() => {

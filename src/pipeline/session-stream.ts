@@ -1,5 +1,6 @@
 // GET and DELETE on an MCP endpoint: the stream of a legacy session for what belongs to no call, the resumption of a
 // broken one, and the session's end. The modern revision has none of them.
+
 import { principalKey } from '../access/principal.ts';
 import type { ServerAccess } from '../access/rules/server-access.ts';
 import { heardSink } from '../bridge/listening/heard-messages.ts';
@@ -8,6 +9,7 @@ import { GatewayError } from '../errors.ts';
 import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
 import { SUPPORTED_VERSIONS } from '../protocol/era.ts';
 import { LAST_EVENT_HEADER, SESSION_HEADER, VERSION_HEADER } from '../protocol/request-headers.ts';
+import { anySignal } from '../runtime/stop.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { liveAccess } from './live-access.ts';
@@ -79,7 +81,7 @@ function openStream(
 ): void {
   const { headers, reply, clientGone, signedOut } = exchange;
   const lastEventId = headerValue(headers, LAST_EVENT_HEADER);
-  const over = AbortSignal.any([clientGone, signedOut]);
+  const over = anySignal([clientGone, signedOut]);
   const sink = heardSink(reply, liveAccess(gateway, exchange));
   if (lastEventId === undefined) {
     if (session.leaving) throw new GatewayError('session-unknown', { reason: 'server_changed' });

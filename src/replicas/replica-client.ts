@@ -1,7 +1,9 @@
 // Hands messages to other replicas over HTTP, and reads the frames of their answers. Says exactly one of three things:
 // there is an answer; nothing was done over there; nobody knows what was done.
+
 import { type Dispatcher, errors } from 'undici';
 import { GatewayError } from '../errors.ts';
+import { abortSignalOf, type StopSignal } from '../runtime/stop.ts';
 import type { BufferBudget } from '../state/buffer-budget.ts';
 import { CLOCK_TOLERANCE_MS, type SealedEnvelope, SIGNATURE_HEADER, sealEnvelope } from './envelope.ts';
 import { readLines } from './read-lines.ts';
@@ -61,7 +63,7 @@ export class ReplicaClient {
   async forward(
     to: Pick<LiveReplica, 'id' | 'url'>,
     sent: ForwardedExchange,
-    signal: AbortSignal,
+    signal: StopSignal,
   ): Promise<AsyncIterable<ReplyFrame>> {
     const { self, keys } = this.#options;
     const route = { from: self, to: to.id, key: keys.envelope, now: Date.now() };
@@ -96,7 +98,7 @@ export class ReplicaClient {
   async #attempt(
     dispatcher: Dispatcher,
     envelope: SealedEnvelope,
-    { body, signal }: { body: Buffer; signal: AbortSignal },
+    { body, signal }: { body: Buffer; signal: StopSignal },
   ): Promise<Attempt> {
     let isSent = false;
     // Asked for its first bytes when there is a connection to write them to, and not before.
@@ -116,7 +118,7 @@ export class ReplicaClient {
           'content-length': String(envelope.line.length + 1 + body.length),
         },
         body: bytes() as unknown as Buffer,
-        signal,
+        signal: abortSignalOf(signal),
       });
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
@@ -129,7 +131,7 @@ export class ReplicaClient {
   async #judge(
     { statusCode, headers, body }: Answer,
     { nonce }: SealedEnvelope,
-    signal: AbortSignal,
+    signal: StopSignal,
   ): Promise<Attempt> {
     if (statusCode !== 200) {
       await body.dump({ limit: MAX_REFUSAL_BYTES }).catch(() => {});
@@ -153,7 +155,7 @@ export class ReplicaClient {
     return { kind: 'refused', cause, isThere: false };
   }
 
-  async *#frames({ lines, signed }: Answered, signal: AbortSignal): AsyncGenerator<ReplyFrame, void> {
+  async *#frames({ lines, signed }: Answered, signal: StopSignal): AsyncGenerator<ReplyFrame, void> {
     let isComplete = false;
     try {
       for await (const line of lines) {

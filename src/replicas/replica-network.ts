@@ -1,6 +1,8 @@
 // This replica among the others: says that it is there, hears of the rest, hands messages over, tells news. Without
 // Redis it goes on with those that it last heard of.
+
 import type { ReplicaConfig } from '../config/replica-config.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 import { RedisChannel, type RedisChannelOptions } from '../state/redis-channel.ts';
 import { RedisReplicaList } from '../state/redis-replica-list.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -121,11 +123,7 @@ export class ReplicaNetwork implements Replicas {
     return this.#closing;
   }
 
-  async forward(
-    to: string,
-    sent: ForwardedExchange,
-    signal: AbortSignal,
-  ): Promise<AsyncIterable<ReplyFrame>> {
+  async forward(to: string, sent: ForwardedExchange, signal: StopSignal): Promise<AsyncIterable<ReplyFrame>> {
     const { client, metrics } = this.#options;
     const home = to === this.id ? undefined : this.#known.find(to);
     if (home === undefined) throw new ReplicaUnreachable('no such replica is known');
@@ -219,7 +217,7 @@ export class ReplicaNetwork implements Replicas {
     }
   }
 
-  async *#counted(frames: AsyncIterable<ReplyFrame>, signal: AbortSignal): AsyncGenerator<ReplyFrame, void> {
+  async *#counted(frames: AsyncIterable<ReplyFrame>, signal: StopSignal): AsyncGenerator<ReplyFrame, void> {
     let outcome: ForwardOutcome = 'cancelled';
     try {
       for await (const frame of frames) {
@@ -257,7 +255,7 @@ export class ReplicaNetwork implements Replicas {
   }
 }
 
-function outcomeOf(thrown: unknown, signal: AbortSignal): ForwardOutcome {
+function outcomeOf(thrown: unknown, signal: StopSignal): ForwardOutcome {
   if (thrown instanceof ReplicaUnreachable) return 'unreachable';
   return signal.aborted ? 'cancelled' : 'lost';
 }

@@ -1,9 +1,11 @@
 // Other replicas, as the line sees them: where things live, a way to hand a message over, and news. What cannot be
 // shared lives on one replica, its home; a request that needs it makes one hop, and none of its caller's token.
+
 import type { Principal } from '../access/principal.ts';
 import type { FailureCode, FailureDetails } from '../errors.ts';
 import type { Era } from '../protocol/era.ts';
 import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 
 export interface Replicas {
@@ -29,7 +31,7 @@ export interface Replicas {
    * ReplicaRefusal where the replica is there all the same
    * @throws GatewayError server-unavailable (reason `replica_lost`) where that is not certain; no-capacity
    */
-  forward(to: string, sent: ForwardedExchange, signal: AbortSignal): Promise<AsyncIterable<ReplyFrame>>;
+  forward(to: string, sent: ForwardedExchange, signal: StopSignal): Promise<AsyncIterable<ReplyFrame>>;
   /** Tells all other replicas, if it can: nobody may rely on it. Never throws. */
   publish(event: ReplicaEvent): void;
   /** @param listener is told what others have published, and the id of who it was */

@@ -1,10 +1,12 @@
 // One clock for a whole call, from dispatch to its last byte: progress extends it, a hard maximum does not move
 // (2026-07-28, basic/patterns/cancellation, "Timeouts").
+
 import { GatewayError } from '../errors.ts';
+import { Stop, type StopSignal } from '../runtime/stop.ts';
 
 export interface CallDeadline {
   /** Aborts when the parent does, or with GatewayError deadline-passed. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** The server showed that it is at work: the call gets its full `callTimeoutMs` again, within the maximum. */
   extend(): void;
   /** The call waits for a person: no time passes until `resume`. */
@@ -22,14 +24,13 @@ export interface DeadlineLimits {
 /** What a timer can hold; a longer time is waited for in pieces. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export function startDeadline(limits: DeadlineLimits, parent: AbortSignal): CallDeadline {
+export function startDeadline(limits: DeadlineLimits, parent: StopSignal): CallDeadline {
   return new RunningDeadline(limits, parent);
 }
 
 /** A class that is its own listener, and no closures: each call has one. */
-class RunningDeadline implements CallDeadline {
-  readonly #controller = new AbortController();
-  readonly #parent: AbortSignal;
+class RunningDeadline extends Stop implements CallDeadline {
+  readonly #parent: StopSignal;
   readonly #callTimeoutMs: number;
   #latestAt: number;
   #dueAt: number;
@@ -37,7 +38,8 @@ class RunningDeadline implements CallDeadline {
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor({ callTimeoutMs, maxCallTimeMs }: DeadlineLimits, parent: AbortSignal) {
+  constructor({ callTimeoutMs, maxCallTimeMs }: DeadlineLimits, parent: StopSignal) {
+    super();
     const now = performance.now();
     this.#parent = parent;
     this.#callTimeoutMs = callTimeoutMs;
@@ -48,13 +50,13 @@ class RunningDeadline implements CallDeadline {
     if (parent.aborted) this.handleEvent();
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  get signal(): StopSignal {
+    return this;
   }
 
   /** The parent aborts. */
   handleEvent(): void {
-    this.#controller.abort(this.#parent.reason);
+    this.abort(this.#parent.reason);
   }
 
   extend(): void {
@@ -86,7 +88,7 @@ class RunningDeadline implements CallDeadline {
   // Extending moves a number, not the timer: a server that reports progress a thousand times costs nothing.
   #schedule(now: number): void {
     const remainingMs = this.#dueAt - now;
-    if (remainingMs <= 0) this.#controller.abort(new GatewayError('deadline-passed'));
+    if (remainingMs <= 0) this.abort(new GatewayError('deadline-passed'));
     else if (remainingMs < Number.POSITIVE_INFINITY) {
       // Whole milliseconds: one fraction is enough for V8 to keep a number of all timers apart, and to compile anew
       // whatever handles one.

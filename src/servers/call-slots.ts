@@ -1,6 +1,8 @@
 // How many calls one link carries at a time. The rest wait in bounded lines, one for each caller, which are served in
 // turn: nobody's hundred calls hold up another's one. Whoever waits too long, or finds no room, is told to come back.
+
 import { GatewayError } from '../errors.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 
 export interface CallSlotsOptions {
   readonly maxInFlight: number;
@@ -62,7 +64,7 @@ export class CallSlots {
    * @param caller among whom slots are shared out; undefined for Portico itself
    * @throws GatewayError no-capacity, the error that the slots were closed with, or the signal's reason
    */
-  acquireNow(signal: AbortSignal, caller?: string): ReleaseSlot | undefined {
+  acquireNow(signal: StopSignal, caller?: string): ReleaseSlot | undefined {
     signal.throwIfAborted();
     if (this.#closedBecause) throw this.#closedBecause;
     if (!this.#mayHave(caller)) return undefined;
@@ -71,7 +73,7 @@ export class CallSlots {
   }
 
   /** The same, and waits. */
-  async acquire(signal: AbortSignal, caller?: string): Promise<ReleaseSlot> {
+  async acquire(signal: StopSignal, caller?: string): Promise<ReleaseSlot> {
     const free = this.acquireNow(signal, caller);
     if (free !== undefined) return free;
     await this.#wait(signal, caller);
@@ -86,7 +88,7 @@ export class CallSlots {
     }
   }
 
-  async #wait(signal: AbortSignal, caller: string | undefined): Promise<void> {
+  async #wait(signal: StopSignal, caller: string | undefined): Promise<void> {
     const { max, timeoutMs } = this.#options.queue;
     if (this.#waiting >= max && !this.#makeRoom(caller)) throw noCapacity('queue-full');
     const { promise, resolve, reject } = Promise.withResolvers<void>();

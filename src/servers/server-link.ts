@@ -1,10 +1,12 @@
 // One upstream connection to a server, after its handshake: a child process, or an HTTP server with its session if
 // it has one. It adds to the transport what holds for every call: deadline, counting, and the server's own requests.
+
 import { GatewayError } from '../errors.ts';
 import { META } from '../protocol/era.ts';
 import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../protocol/json-rpc.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 import { type CallDeadline, type DeadlineLimits, startDeadline } from './call-deadline.ts';
 import type { Caller } from './credentials/caller.ts';
 import { isRefusalByStatus, raisesDoubt } from './era-doubt.ts';
@@ -52,7 +54,7 @@ export class LinkInbox implements TransportEvents {
 }
 
 export interface LinkCallOptions {
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly paramHeaders?: Readonly<Record<string, string>> | undefined;
   readonly caller?: Caller | undefined;
   /** Hands out the call's clock, for who has to stop it while a person is asked. */
@@ -68,7 +70,7 @@ export interface LinkCallOptions {
 
 /** A request of Portico's own, on behalf of clients that declare `clientCapabilities`, or of nobody. */
 export interface OwnCallOptions {
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly clientCapabilities?: JsonObject;
 }
 
@@ -230,7 +232,7 @@ export class ServerLink {
    * @returns undefined where nothing has to be waited for
    * @throws GatewayError credential-refused, or the signal's reason
    */
-  present(caller: Caller, signal: AbortSignal): Promise<void> | undefined {
+  present(caller: Caller, signal: StopSignal): Promise<void> | undefined {
     return this.transport.present?.(caller, signal);
   }
 

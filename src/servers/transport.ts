@@ -1,8 +1,10 @@
 // What a link needs of the wire to one server, whether that wire is a child's pipes or HTTP. A transport mints the
 // ids and progress tokens of its leg and restores the caller's; it knows nothing of clients, views or eras beyond
 // the headers that HTTP demands.
+
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
+import type { StopSignal } from '../runtime/stop.ts';
 import type { Caller } from './credentials/caller.ts';
 
 /** One request to a server. `params` are final but for the progress token, which the transport swaps. */
@@ -19,7 +21,7 @@ export interface UpstreamCall {
    * Aborting cancels the call at the server (`notifications/cancelled` with the upstream id, or closing the stream)
    * and rejects with the signal's reason.
    */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /**
    * Messages that the wire ties to this call, in order and before the promise settles: its progress (with the
    * caller's token), the events of the subscription that it opened (with the upstream subscription id), and on HTTP
@@ -64,7 +66,7 @@ export interface ServerTransport {
    *
    * @throws GatewayError credential-refused, or the signal's reason
    */
-  present?(caller: Caller, signal: AbortSignal): Promise<void> | undefined;
+  present?(caller: Caller, signal: StopSignal): Promise<void> | undefined;
   /** Fixes the revision of the leg once it is negotiated; HTTP says it in a header from then on. */
   setProtocolVersion(version: string): void;
   /** The session that an HTTP server has given this leg. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import { keepWritten } from '../../src/protocol/json-rpc.ts';
+import type { StopSignal } from '../../src/runtime/stop.ts';
 import { post, startEdge } from './edge.ts';
 import { head, RawClient } from './raw-client.ts';
 
@@ -238,7 +239,7 @@ test('a client that leaves in the middle of a stream aborts its exchange and lea
 });
 
 test('F26: an exchange that has answered is not aborted when its connection is used again, or closed', async (t) => {
-  const signals: AbortSignal[] = [];
+  const signals: StopSignal[] = [];
   const { port } = await startEdge(t, {
     handle: ({ reply, clientGone }) => {
       signals.push(clientGone);

@@ -6,6 +6,7 @@ import { ANONYMOUS } from '../../src/access/principal.ts';
 import { SealedState } from '../../src/bridge/seals/sealed-state.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import { ForwardedExchanges } from '../../src/pipeline/forwarded-exchanges.ts';
+import type { StopSignal } from '../../src/runtime/stop.ts';
 
 function rig({ isDraining = false } = {}) {
   const exchanges = new ForwardedExchanges(new SealedState(), 'home', () => isDraining);
@@ -28,7 +29,7 @@ function rig({ isDraining = false } = {}) {
     /** A call that runs until it is told to end. */
     call(replica: string, id: string) {
       const done = Promise.withResolvers<void>();
-      let gone: AbortSignal | undefined;
+      let gone: StopSignal | undefined;
       const over = exchanges.run(arrived('permitted', replica, id), ({ clientGone }) => {
         gone = clientGone;
         return done.promise;

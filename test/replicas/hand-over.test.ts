@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { GatewayError } from '../../src/errors.ts';
 import { readJson, writeJson } from '../../src/protocol/json-text.ts';
 import { ReplicaUnreachable } from '../../src/replicas/replicas.ts';
+import { untilAborted } from '../../src/servers/within-time.ts';
 import { BufferBudget } from '../../src/state/buffer-budget.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { eventually } from '../support/eventually.ts';
@@ -122,7 +123,7 @@ async function waitingHome(
     ...options,
     async handle({ reply, clientGone }) {
       await reply.send({ jsonrpc: '2.0', method: 'notifications/x' });
-      await aborted(clientGone);
+      await untilAborted(clientGone).catch(() => {});
       gone.resolve();
       whenGone(clientGone.reason);
     },

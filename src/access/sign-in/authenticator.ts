@@ -1,8 +1,10 @@
 // Who is calling, from what the request carries: the resource server of OAuth 2.1. It decides once a token, remembers
 // it by its hash, and never hands it on.
+
 import { hash } from 'node:crypto';
 import type { AuthConfig, IssuerConfig } from '../../config/auth-config.ts';
 import { GatewayError } from '../../errors.ts';
+import type { StopSignal } from '../../runtime/stop.ts';
 import type { FetchJson } from '../../servers/http/fetch-json.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { ANONYMOUS, type Principal } from '../principal.ts';
@@ -41,7 +43,7 @@ export interface Authenticator {
    * For streams: a signal that aborts when the caller's credential has expired, its key is withdrawn, or this
    * authenticator gives way to another. Watched until `done` aborts.
    */
-  watch(principal: Principal, done: AbortSignal): AbortSignal;
+  watch(principal: Principal, done: StopSignal): StopSignal;
   /** Fetches the issuers' keys ahead of the first token. What fails is logged, and tried again when it is needed. */
   warmUp(): void;
   /** Another replica has met other keys of an issuer: they are fetched anew, once a cooldown however often it is said. */

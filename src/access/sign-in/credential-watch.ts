@@ -1,4 +1,5 @@
 // What ends an open stream though nobody closes it: the credential that it was opened with is over.
+import { Stop, type StopSignal } from '../../runtime/stop.ts';
 
 /** Node fires longer timers at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -24,8 +25,8 @@ export class CredentialWatch {
   }
 
   /** @returns a signal that aborts when the credential ends; watched until `done` aborts */
-  watch(credential: WatchedCredential, done: AbortSignal): AbortSignal {
-    const over = new AbortController();
+  watch(credential: WatchedCredential, done: StopSignal): StopSignal {
+    const over = new Stop();
     let timer: NodeJS.Timeout | undefined;
     const stop = () => {
       clearTimeout(timer);
@@ -43,15 +44,15 @@ export class CredentialWatch {
       else timer = setTimeout(wait, Math.min(leftMs, MAX_TIMER_MS));
     };
     const entry = { credential, end };
-    if (done.aborted) return over.signal;
+    if (done.aborted) return over;
     if (this.#ended) {
       over.abort();
-      return over.signal;
+      return over;
     }
     this.#watched.add(entry);
     done.addEventListener('abort', stop, { once: true });
     wait();
-    return over.signal;
+    return over;
   }
 
   /** Ends what is vouched for no more. */

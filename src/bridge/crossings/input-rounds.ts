@@ -1,13 +1,15 @@
 // A legacy client's request to a modern server that needs input: the questions go out as real requests on the call's
 // own stream, the request is sent again with their answers, until the server is content.
+
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../errors.ts';
 import { ownAnswer, publishQuestion } from '../../federation/public-messages.ts';
 import type { JsonRpcErrorObject, JsonRpcOutcome } from '../../protocol/json-rpc.ts';
 import type { JsonObject } from '../../protocol/json-text.ts';
+import { anySignal, type StopSignal } from '../../runtime/stop.ts';
 import { startDeadline } from '../../servers/call-deadline.ts';
 import { fixedRoots } from '../../servers/fixed-roots.ts';
+import { delayUnlessAborted } from '../../servers/within-time.ts';
 import type { CarriedCall } from '../carried-call.ts';
 import { crossedCapabilities } from '../client-features.ts';
 import { MAX_QUESTIONS, tooManyQuestions } from '../question-limits.ts';
@@ -51,7 +53,7 @@ export async function carryWithRounds(carried: CarriedCall): Promise<'ok' | 'err
 async function answer(
   carried: CarriedCall,
   result: JsonObject,
-  { round, signal }: { round: number; signal: AbortSignal },
+  { round, signal }: { round: number; signal: StopSignal },
 ): Promise<{ members: JsonObject } | { error: JsonRpcErrorObject }> {
   const { client, server } = carried.call;
   requireDeclared(result, crossedCapabilities(client.capabilities, server.config.client));
@@ -60,12 +62,12 @@ async function answer(
   const questions = questionsOf(result);
   if (questions.size > MAX_QUESTIONS) throw tooManyQuestions();
   if (questions.size === 0) {
-    await delay(Math.min(FIRST_PAUSE_MS * 2 ** round, MAX_PAUSE_MS), undefined, { signal });
+    await delayUnlessAborted(Math.min(FIRST_PAUSE_MS * 2 ** round, MAX_PAUSE_MS), signal);
     return { members };
   }
   // One failing question takes the others back.
   const together = new AbortController();
-  const both = AbortSignal.any([signal, together.signal]);
+  const both = anySignal([signal, together.signal]);
   try {
     const answers = await Promise.all(
       [...questions].map(async ([key, question]) => [key, await askOne(carried, question, both)] as const),
@@ -89,7 +91,7 @@ class ClientRefused extends Error {
   }
 }
 
-async function askOne(carried: CarriedCall, question: Question, signal: AbortSignal): Promise<JsonObject> {
+async function askOne(carried: CarriedCall, question: Question, signal: StopSignal): Promise<JsonObject> {
   const { client, server, sessionCall } = carried.call;
   const roots = question.method === 'roots/list' ? fixedRoots(server.config) : undefined;
   if (roots !== undefined) return roots;

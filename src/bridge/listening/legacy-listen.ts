@@ -1,9 +1,11 @@
 // `subscriptions/listen` of a modern client on a legacy server: list changes come from the links that lists are served
 // from, resource updates from subscriptions on the caller's own link.
+
 import { GatewayError } from '../../errors.ts';
 import { META } from '../../protocol/era.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../protocol/json-text.ts';
 import { type ListChange, promisedListChanges } from '../../protocol/list-changes.ts';
+import type { StopSignal } from '../../runtime/stop.ts';
 import type { ServerLink } from '../../servers/server-link.ts';
 import type { ServerMessage } from '../../servers/transport.ts';
 import { unlessAborted, untilAborted } from '../../servers/within-time.ts';
@@ -94,6 +96,6 @@ function wantedUris(filter: JsonObject, { resources }: JsonObject): string[] {
 }
 
 /** Resolves when the link closes, if it is one that counts; rejects with the signal's reason. */
-function untilOver(link: ServerLink | undefined, signal: AbortSignal): Promise<void> {
+function untilOver(link: ServerLink | undefined, signal: StopSignal): Promise<void> {
   return link === undefined ? untilAborted(signal) : unlessAborted(link.closed, signal);
 }

@@ -1,5 +1,6 @@
 // The resources of one link that modern clients listen to at its legacy server: each is subscribed to once, however many
 // want it, and whoever wants it at the time learns the one outcome.
+import type { StopSignal } from '../../runtime/stop.ts';
 import type { ServerLink } from '../../servers/server-link.ts';
 import { unlessAborted } from '../../servers/within-time.ts';
 
@@ -33,7 +34,7 @@ export class LinkSubscriptions {
    * @returns whether it does
    * @throws GatewayError where it does not answer, or the signal's reason
    */
-  async add(uri: string, signal: AbortSignal): Promise<boolean> {
+  async add(uri: string, signal: StopSignal): Promise<boolean> {
     const subscription = this.#byUri.get(uri) ?? this.#open(uri);
     subscription.subscribers += 1;
     let agreed = false;

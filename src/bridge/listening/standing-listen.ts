@@ -1,4 +1,5 @@
 // A listen that has been acknowledged: it holds no more than it takes to hear, since thousands may stand for days.
+import type { StopSignal } from '../../runtime/stop.ts';
 
 export interface StandingListen {
   /**
@@ -6,5 +7,5 @@ export interface StandingListen {
    *
    * @throws the signal's reason
    */
-  untilOver(signal: AbortSignal): Promise<void>;
+  untilOver(signal: StopSignal): Promise<void>;
 }

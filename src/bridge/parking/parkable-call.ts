@@ -1,10 +1,12 @@
 // A modern client's call to a legacy server: it may ask something, and then the exchange ends with `input_required`
 // while the call stays open upstream. The retry finds it again by its sealed state.
+
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../../errors.ts';
 import { LEGACY_URL_ELICITATION_REQUIRED } from '../../protocol/error-codes.ts';
 import type { JsonRpcErrorObject, JsonRpcOutcome } from '../../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json-text.ts';
+import type { StopSignal } from '../../runtime/stop.ts';
 import { answerFixedRoots } from '../../servers/fixed-roots.ts';
 import type { ServerMessage } from '../../servers/transport.ts';
 import type { CarriedCall } from '../carried-call.ts';
@@ -139,7 +141,7 @@ function receive(parked: ParkedCall, message: ServerMessage, { call: { link, ser
 
 /** One exchange of a call that may be parked: what reaches its client, in its own terms. */
 class ParkableExchange implements AttachedExchange {
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   told: 'ok' | 'error' = 'ok';
   parked: ParkedCall | undefined;
   readonly #carried: CarriedCall;

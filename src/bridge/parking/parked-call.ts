@@ -1,5 +1,6 @@
 // One modern client's call to a legacy server that may ask something: the upstream call runs on while exchanges come
 // and go. Each question ends the exchange at hand with `input_required`; the retry takes its place.
+
 import { GatewayError } from '../../errors.ts';
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../../protocol/error-codes.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type JsonRpcRequest,
 } from '../../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/json-text.ts';
+import type { StopSignal } from '../../runtime/stop.ts';
 import type { CallDeadline } from '../../servers/call-deadline.ts';
 import type { ServerLink } from '../../servers/server-link.ts';
 import type { ServerMessage } from '../../servers/transport.ts';
@@ -21,7 +23,7 @@ import { isOver, nextParkedState, type ParkedEvent, type ParkedState } from './p
 /** The exchange that a call is attached to while it is open. */
 export interface AttachedExchange {
   /** Aborts when its client leaves. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   send(message: ServerMessage): void;
   /** The server's answer. */
   respond(outcome: JsonRpcOutcome): void;

@@ -1,5 +1,7 @@
 // One at a time, first come first served, nobody longer in line than they care to be.
+
 import { GatewayError } from '../../errors.ts';
+import type { StopSignal } from '../../runtime/stop.ts';
 
 export class TurnQueue {
   readonly #line: { admit: () => void }[] = [];
@@ -9,7 +11,7 @@ export class TurnQueue {
    * @returns the way to give the turn back; calling it again does nothing
    * @throws GatewayError no-capacity after `patienceMs`, or the signal's reason
    */
-  async take(signal: AbortSignal, patienceMs: number): Promise<() => void> {
+  async take(signal: StopSignal, patienceMs: number): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#taken) await this.#wait(signal, patienceMs);
     this.#taken = true;
@@ -26,7 +28,7 @@ export class TurnQueue {
     return this.#line.length;
   }
 
-  async #wait(signal: AbortSignal, patienceMs: number): Promise<void> {
+  async #wait(signal: StopSignal, patienceMs: number): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const place = {
       // The turn passes on before the next line of code runs, so that nobody slips in between.

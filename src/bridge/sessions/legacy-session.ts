@@ -1,5 +1,6 @@
 // One legacy session at run time: its calls in flight, its streams, the questions that servers have asked its client,
 // and the link that is its own. The record of it (state/session-store) outlives the process one day; this does not.
+
 import { randomBytes } from 'node:crypto';
 import type { ServerConfig } from '../../config/config.ts';
 import { GatewayError } from '../../errors.ts';
@@ -12,6 +13,7 @@ import {
   type JsonRpcOutcome,
   readExactId,
 } from '../../protocol/json-rpc.ts';
+import type { StopSignal } from '../../runtime/stop.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerLink } from '../../servers/server-link.ts';
 import type { BufferBudget } from '../../state/buffer-budget.ts';
@@ -166,7 +168,7 @@ export class LegacySession {
 
   startCall(starting: StartingCall): SessionCall {
     const call = this.#calls.start(starting);
-    if (this.ended.signal.aborted) call.controller.abort(this.ended.signal.reason);
+    if (this.ended.signal.aborted) call.stop.abort(this.ended.signal.reason);
     this.#retryWaiting();
     return call;
   }
@@ -183,7 +185,7 @@ export class LegacySession {
   }
 
   /** The client opened, or opened again, the stream for what belongs to no call; the newest connection has it. */
-  attachStandalone(sink: StreamSink, gone: AbortSignal): void {
+  attachStandalone(sink: StreamSink, gone: StopSignal): void {
     const { droppedThrough, writtenThrough } = this.#standalone;
     this.#standalone.resume(sink, gone, Math.max(droppedThrough, writtenThrough));
     this.#retryWaiting();
@@ -194,7 +196,7 @@ export class LegacySession {
    *
    * @returns false where no such stream, or not all of the rest of it, is here
    */
-  resume(lastEventId: string, sink: StreamSink, gone: AbortSignal): boolean {
+  resume(lastEventId: string, sink: StreamSink, gone: StopSignal): boolean {
     const found = this.streams.find(lastEventId);
     if (found === undefined) return false;
     found.stream.resume(sink, gone, found.after);

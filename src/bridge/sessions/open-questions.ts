@@ -1,5 +1,6 @@
 // Requests that servers have sent to one session's client: each goes out under an id of ours, and its answer goes
 // back, once, to the link that asked.
+
 import { isDeepStrictEqual } from 'node:util';
 import {
   isSameId,
@@ -9,6 +10,7 @@ import {
   type JsonRpcRequest,
 } from '../../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json-text.ts';
+import type { StopSignal } from '../../runtime/stop.ts';
 import type { CallOutput } from '../call-output.ts';
 
 export interface QuestionOrigin {
@@ -65,7 +67,7 @@ export class OpenQuestions {
   async askAndWait(
     method: string,
     params: JsonObject | undefined,
-    { stream, signal }: { stream: CallOutput; signal: AbortSignal },
+    { stream, signal }: { stream: CallOutput; signal: StopSignal },
   ): Promise<JsonRpcOutcome> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<JsonRpcOutcome>();

@@ -1,6 +1,7 @@
 // The calls of one legacy session that are in flight.
 import { readId } from '../../protocol/json-rpc.ts';
 import { readJson } from '../../protocol/json-text.ts';
+import { Stop } from '../../runtime/stop.ts';
 import type { CallDeadline } from '../../servers/call-deadline.ts';
 import type { CallOutput } from '../call-output.ts';
 import type { EventStream } from './session-streams.ts';
@@ -10,7 +11,7 @@ export interface SessionCall {
   readonly idText: string;
   readonly stream: EventStream;
   /** Aborts when the client cancels it or the session ends. */
-  readonly controller: AbortController;
+  readonly stop: Stop;
   /** The server may ask the client something while this runs (tools/call, prompts/get, resources/read). */
   readonly mayAsk: boolean;
   /** The slug of the server that it is for; undefined where it is for all of a view. */
@@ -39,7 +40,7 @@ export class SessionCalls {
     const call = {
       idText: readId(readJson(idText))?.idText ?? idText,
       ...more,
-      controller: new AbortController(),
+      stop: new Stop(),
     };
     this.#calls.push(call);
     return call;
@@ -53,12 +54,12 @@ export class SessionCalls {
   /** `notifications/cancelled`: ids may be used twice by careless clients, the newest is meant (F21). */
   cancel(idText: string, reason: string | undefined): void {
     const call = this.#calls.findLast((candidate) => candidate.idText === idText);
-    call?.controller.abort(new ClientCancelled(reason ?? 'cancelled by the client'));
+    call?.stop.abort(new ClientCancelled(reason ?? 'cancelled by the client'));
   }
 
   /** All of them, where their session is over. */
   abort(reason: unknown): void {
-    for (const call of [...this.#calls]) call.controller.abort(reason);
+    for (const call of [...this.#calls]) call.stop.abort(reason);
   }
 
   /** Those for one server; those for all of a view where it is undefined. */

@@ -1,10 +1,12 @@
 // The event streams of one legacy session. Each event is numbered on its own stream and kept for a while, bounded,
 // so that a client that lost its connection gets what that stream would have carried, and nothing of another
 // (2025-11-25, transports, "Resumability and Redelivery"; F25).
+
 import type { ServerAccess } from '../../access/rules/server-access.ts';
 import type { JsonRpcOutcome, StreamMessage } from '../../protocol/json-rpc.ts';
 import { readJson, writeJson } from '../../protocol/json-text.ts';
 import { FleetingMap } from '../../runtime/fleeting-map.ts';
+import type { StopSignal } from '../../runtime/stop.ts';
 import type { BufferBudget, Spare } from '../../state/buffer-budget.ts';
 import type { CallOutput, StreamSink } from '../call-output.ts';
 
@@ -188,7 +190,7 @@ export class EventStream implements CallOutput {
   }
 
   /** Writes to `sink` from now on, until it is gone; a connection that was there before is ended. */
-  attach(sink: StreamSink, gone: AbortSignal): void {
+  attach(sink: StreamSink, gone: StopSignal): void {
     this.#sink?.end();
     this.#sink = sink;
     const detach = () => {
@@ -206,7 +208,7 @@ export class EventStream implements CallOutput {
   }
 
   /** Sends what was missed, then goes on live; ends at once where the stream is over. */
-  resume(sink: StreamSink, gone: AbortSignal, after: number): void {
+  resume(sink: StreamSink, gone: StopSignal, after: number): void {
     sink.openStream();
     this.#knownToClient = true;
     this.attach(sink, gone);

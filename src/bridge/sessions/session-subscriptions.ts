@@ -1,10 +1,12 @@
 // `resources/subscribe` of a legacy session on a modern server: a listen stream cannot be changed, so each change opens
 // a new one, waits for its acknowledgement, and closes the old one.
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../errors.ts';
 import { META, MODERN_VERSION } from '../../protocol/era.ts';
 import type { JsonRpcNotification } from '../../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/json-text.ts';
+import type { StopSignal } from '../../runtime/stop.ts';
 import { ReopenPause } from '../../servers/reopen-pause.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerLink } from '../../servers/server-link.ts';
@@ -77,7 +79,7 @@ export class SessionSubscriptions {
   }
 
   /** @returns whether the server named the URI in its acknowledgement */
-  async add(uri: string, signal: AbortSignal): Promise<boolean> {
+  async add(uri: string, signal: StopSignal): Promise<boolean> {
     const endTurn = await this.#turns.take(signal, ACKNOWLEDGEMENT_TIMEOUT_MS);
     try {
       if (this.#uris.has(uri)) return true;
@@ -90,7 +92,7 @@ export class SessionSubscriptions {
     }
   }
 
-  async remove(uri: string, signal: AbortSignal): Promise<true> {
+  async remove(uri: string, signal: StopSignal): Promise<true> {
     const endTurn = await this.#turns.take(signal, ACKNOWLEDGEMENT_TIMEOUT_MS);
     try {
       if (!this.#uris.delete(uri)) return true;
@@ -103,11 +105,7 @@ export class SessionSubscriptions {
   }
 
   /** Opens a listen for `uris`; where `wanted` is not acknowledged, the stream that was there stays. */
-  async #listen(
-    uris: ReadonlySet<string>,
-    signal: AbortSignal,
-    wanted: string | undefined,
-  ): Promise<boolean> {
+  async #listen(uris: ReadonlySet<string>, signal: StopSignal, wanted: string | undefined): Promise<boolean> {
     const binding = this.#binding;
     const link = await binding?.findLink(binding.server);
     if (binding === undefined || link === undefined) {

@@ -1,7 +1,9 @@
 // How the requests of one link are signed in: each with the credential of who it is for; what is for nobody, such as a
 // stream of the server's own, with the one that the link was shown last.
+
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../errors.ts';
+import type { StopSignal } from '../../runtime/stop.ts';
 import { unlessAborted } from '../within-time.ts';
 import type { Caller } from './caller.ts';
 import { type Credential, CredentialFailure, type CredentialSource } from './credential.ts';
@@ -35,7 +37,7 @@ export class LinkCredential {
   }
 
   /** @throws GatewayError credential-refused, or the signal's reason */
-  present(caller: Caller | undefined, signal: AbortSignal): Promise<void> | undefined {
+  present(caller: Caller | undefined, signal: StopSignal): Promise<void> | undefined {
     const source = this.#source;
     if (!source?.personal || caller === undefined) return undefined;
     return this.#obtain(source, caller, signal).then((credential) => {
@@ -51,7 +53,7 @@ export class LinkCredential {
    * @throws GatewayError credential-refused where there is no credential, or what `send` throws
    */
   carry<A extends Answer>(
-    whose: { caller: Caller | undefined; signal: AbortSignal },
+    whose: { caller: Caller | undefined; signal: StopSignal },
     send: SendWith<A>,
     discard: (answer: A) => void,
   ): Promise<A> {
@@ -62,7 +64,7 @@ export class LinkCredential {
 
   async #carryWith<A extends Answer>(
     source: CredentialSource,
-    { caller, signal }: { caller: Caller | undefined; signal: AbortSignal },
+    { caller, signal }: { caller: Caller | undefined; signal: StopSignal },
     { send, discard }: { send: SendWith<A>; discard: (answer: A) => void },
   ): Promise<A> {
     const next = async () =>
@@ -79,7 +81,7 @@ export class LinkCredential {
   async #obtain(
     source: CredentialSource,
     caller: Caller | undefined,
-    signal: AbortSignal,
+    signal: StopSignal,
   ): Promise<Credential> {
     try {
       return await unlessAborted(source.credentialFor(caller), signal);

@@ -1,12 +1,14 @@
 // One request to a Streamable HTTP server, from its POST to its response: JSON or an event stream, and on a legacy
 // leg as many streams as that takes (2025-11-25, transports, "Resumability and Redelivery").
+
 import type { IncomingHttpHeaders } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../errors.ts';
 import { SESSION_HEADER } from '../../protocol/request-headers.ts';
+import type { StopSignal } from '../../runtime/stop.ts';
 import type { Caller } from '../credentials/caller.ts';
 import type { PendingCall } from '../pending-calls.ts';
 import { type LineItem, readServerLine, readServerPieces } from '../server-line.ts';
+import { delayUnlessAborted } from '../within-time.ts';
 import { mediaTypeOf, type ReadLimits, readEvents, readPieces } from './http-body.ts';
 import { discard, type HttpEndpoint } from './http-endpoint.ts';
 import { messageBody } from './message-body.ts';
@@ -26,7 +28,7 @@ export interface CallExchangeOptions {
   /** The headers of a GET that resumes after an event; undefined on a modern leg, which cannot resume. */
   readonly resumeHeaders: ((lastEventId: string) => HeaderMap) | undefined;
   readonly limits: ReadLimits;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** The server took the request: the headers of its 2xx. */
   onAccepted(headers: IncomingHttpHeaders): void;
   /** The session turned out to be gone after the call had been accepted. */
@@ -127,7 +129,7 @@ class CallStream {
     while (failure !== undefined) {
       const waitMs = this.#point.nextDelayMs(MAX_POLL_MS);
       if (!this.#mayResume(failure) || this.#point.fruitless > MAX_FRUITLESS_RESUMES) throw failure;
-      await delay(waitMs, undefined, this.#options);
+      await delayUnlessAborted(waitMs, this.#options.signal);
       failure = await this.#resume();
     }
   }

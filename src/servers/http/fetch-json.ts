@@ -1,6 +1,8 @@
 // One request for one JSON document, to addresses that the operator configured or that a configured issuer named:
 // no redirect is followed, nothing without an end is read, and nothing takes long.
+
 import { isJsonObject, type JsonObject } from '../../protocol/json-text.ts';
+import { anySignal, type StopSignal } from '../../runtime/stop.ts';
 import type { Outbound } from './outbound.ts';
 
 export interface JsonRequest {
@@ -8,7 +10,7 @@ export interface JsonRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** With it the request is a POST of a form. */
   readonly form?: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }
 
 export interface JsonAnswer {
@@ -39,7 +41,7 @@ export function createFetchJson(outbound: Pick<Outbound, 'dispatcherTo'>): Fetch
         ...headers,
       },
       ...(form === undefined ? {} : { body: new URLSearchParams(form).toString() }),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      signal: anySignal([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
     return { status: statusCode, body: parseObject(await readBounded(body)) };
   };

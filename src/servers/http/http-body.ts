@@ -1,5 +1,6 @@
 // Reads the body of an answer, as one bounded piece or as the messages of an event stream. Always as fast as it
 // comes: a body that is paused and resumed only on drain would hold its connection for ever once its reader is gone.
+import type { StopSignal } from '../../runtime/stop.ts';
 import type { BufferBudget } from '../../state/buffer-budget.ts';
 import { SseReader } from './sse-reader.ts';
 import { unavailable, wireFailure } from './upstream-http-error.ts';
@@ -22,7 +23,7 @@ export function mediaTypeOf({ headers }: HttpAnswer): MediaType {
  */
 function readChunks(
   { body }: HttpAnswer,
-  signal: AbortSignal,
+  signal: StopSignal,
   onChunk: (chunk: Buffer) => boolean,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -68,7 +69,7 @@ export interface ReadLimits {
  */
 export function readPieces(
   answer: HttpAnswer,
-  signal: AbortSignal,
+  signal: StopSignal,
   limits: ReadLimits,
 ): readonly Buffer[] | Promise<readonly Buffer[]> {
   const { whole } = answer.body;
@@ -77,7 +78,7 @@ export function readPieces(
 
 async function collect(
   answer: HttpAnswer,
-  signal: AbortSignal,
+  signal: StopSignal,
   { maxBytes, budget }: ReadLimits,
 ): Promise<readonly Buffer[]> {
   const hold = budget?.open();
@@ -117,7 +118,7 @@ export interface EventBodyOptions extends ReadLimits {
  */
 export async function readEvents(
   answer: HttpAnswer,
-  signal: AbortSignal,
+  signal: StopSignal,
   { maxBytes, budget, ...handlers }: EventBodyOptions,
 ): Promise<void> {
   let oversized = false;

@@ -1,6 +1,8 @@
 // One request to a server's URL and the head of its answer: signed in, with the redirects that are followed.
 // A redirect never leaves the origin, so no header of ours does either (F52).
+
 import type { Dispatcher } from 'undici';
+import type { StopSignal } from '../../runtime/stop.ts';
 import type { Caller } from '../credentials/caller.ts';
 import { type LinkCredential, NO_CREDENTIAL } from '../credentials/link-credential.ts';
 import type { OutboundUse } from './outbound.ts';
@@ -16,7 +18,7 @@ export interface HttpRequest {
   /** On whose behalf; undefined for what belongs to no call. */
   readonly caller?: Caller | undefined;
   /** Aborting breaks the exchange at any time, also while its answer's body is read. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }
 
 const MAX_REDIRECTS = 3;

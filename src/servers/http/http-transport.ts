@@ -1,10 +1,12 @@
 // The wire to a server over Streamable HTTP, in both eras: each message its own POST. What a modern request needs
 // stands in the request itself; a legacy leg has a session, a stream of its own, and an end.
+
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpServerConfig } from '../../config/config.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../../protocol/json-rpc.ts';
 import { SESSION_HEADER } from '../../protocol/request-headers.ts';
 import { Roster } from '../../runtime/roster.ts';
+import { anySignal, Stop, type StopSignal } from '../../runtime/stop.ts';
 import type { BufferBudget } from '../../state/buffer-budget.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Caller } from '../credentials/caller.ts';
@@ -81,7 +83,7 @@ class StreamableHttpTransport implements HttpTransport {
   readonly #life: TransportLife;
   readonly #notices: Notices;
   /** Calls in flight, to be broken off by `close`. */
-  readonly #exchanges = new Roster<AbortController>();
+  readonly #exchanges = new Roster<Stop>();
   #leg = NEW_LEG;
   #isLeft = false;
   #closing: Promise<void> | undefined;
@@ -114,7 +116,7 @@ class StreamableHttpTransport implements HttpTransport {
     return this.#life.strayMessages;
   }
 
-  present(caller: Caller, signal: AbortSignal): Promise<void> | undefined {
+  present(caller: Caller, signal: StopSignal): Promise<void> | undefined {
     return this.#credential.present(caller, signal);
   }
 
@@ -189,7 +191,7 @@ class StreamableHttpTransport implements HttpTransport {
   #exchange(call: UpstreamCall): Promise<JsonRpcOutcome> {
     const modern = modernVersionOf(call.params) !== undefined;
     const leg = call.method === 'initialize' ? NEW_LEG : this.#leg;
-    const stop = new AbortController();
+    const stop = new Stop();
     const pending = this.#calls.open(call, ({ id, method }) => {
       stop.abort(call.signal.reason);
       // On a modern leg closing the stream says it all; `initialize` must not be cancelled on a legacy one.
@@ -206,7 +208,7 @@ class StreamableHttpTransport implements HttpTransport {
       caller: call.caller,
       resumeHeaders: modern ? undefined : (lastEventId) => streamHeaders(this.#base, this.#leg, lastEventId),
       limits: { maxBytes: this.#config.maxMessageBytes, budget: this.#budget },
-      signal: stop.signal,
+      signal: stop,
       onAccepted: (headers) => {
         if (call.method === 'initialize') this.#adoptSession(headers);
       },
@@ -229,7 +231,7 @@ class StreamableHttpTransport implements HttpTransport {
   /** A refused GET may speak of the session or of GET itself: a ping in that session tells which. */
   async #checkSession(): Promise<SessionCheck> {
     if (this.#leg.sessionId === undefined) return 'alive';
-    const signal = AbortSignal.any([this.#life.signal, AbortSignal.timeout(PING_TIMEOUT_MS)]);
+    const signal = anySignal([this.#life.signal, AbortSignal.timeout(PING_TIMEOUT_MS)]);
     const answered = await this.#exchange({ method: 'ping', params: undefined, signal, onMessage: () => {} })
       .then(() => true)
       .catch((thrown: unknown) => isRefusalByStatus(thrown));

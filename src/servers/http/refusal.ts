@@ -1,8 +1,10 @@
 // Reads what a server means by a status of 300 or more: an error answer to the message, a session that is gone, or a
 // failure of the server.
+
 import { METHOD_NOT_FOUND } from '../../protocol/error-codes.ts';
 import type { JsonRpcErrorObject } from '../../protocol/json-rpc.ts';
 import { isJsonObject, readJson } from '../../protocol/json-text.ts';
+import type { StopSignal } from '../../runtime/stop.ts';
 import { readPieces } from './http-body.ts';
 import { discard } from './http-endpoint.ts';
 import { statusFailure, UpstreamHttpError, unavailable } from './upstream-http-error.ts';
@@ -26,7 +28,7 @@ const ERROR_BODY_TIMEOUT_MS = 2_000;
 export async function readRefusal(
   answer: HttpAnswer,
   request: RefusedRequest,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<JsonRpcErrorObject> {
   const { status, headers } = answer;
   const failure = statusFailure(status, headers);
@@ -72,7 +74,7 @@ function saysSessionLost(status: number, { request, body, text, error }: Refusal
 }
 
 /** The body as far as it is text of a sane size that comes in time; else nothing. */
-async function readErrorText(answer: HttpAnswer, signal: AbortSignal): Promise<string> {
+async function readErrorText(answer: HttpAnswer, signal: StopSignal): Promise<string> {
   const timer = setTimeout(() => answer.body.destroy(), ERROR_BODY_TIMEOUT_MS).unref();
   try {
     const pieces = await readPieces(answer, signal, { maxBytes: MAX_ERROR_BODY_BYTES });

@@ -1,8 +1,10 @@
 // The deprecated HTTP+SSE wire of 2024-11-05: one GET stream that carries every message of the server, and a second
 // URL, named by the stream's first event, that takes every message of ours. The stream is the session.
+
 import type { HttpServerConfig } from '../../config/config.ts';
 import type { GatewayError } from '../../errors.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../../protocol/json-rpc.ts';
+import type { StopSignal } from '../../runtime/stop.ts';
 import type { Caller } from '../credentials/caller.ts';
 import { type PendingCall, PendingCalls } from '../pending-calls.ts';
 import { readServerLine } from '../server-line.ts';
@@ -33,7 +35,7 @@ import type { HttpAnswer } from './wire-request.ts';
 
 export interface SseTransportOptions extends HttpTransportOptions {
   /** Bounds the opening alone. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }
 
 /**
@@ -95,7 +97,7 @@ class SseTransport implements HttpTransport {
     return this.#life.strayMessages;
   }
 
-  async start(signal: AbortSignal): Promise<void> {
+  async start(signal: StopSignal): Promise<void> {
     signal.throwIfAborted();
     const abandon = () => this.#cut.abort(signal.reason);
     signal.addEventListener('abort', abandon, { once: true });
@@ -110,7 +112,7 @@ class SseTransport implements HttpTransport {
     }
   }
 
-  async present(caller: Caller, signal: AbortSignal): Promise<void> {
+  async present(caller: Caller, signal: StopSignal): Promise<void> {
     await this.#options.credential?.present(caller, signal);
   }
 
@@ -253,7 +255,7 @@ class SseTransport implements HttpTransport {
   }
 
   /** Hands over the request; its response comes by the stream, even while this is still on its way. */
-  async #post(pending: PendingCall, caller: Caller | undefined, signal: AbortSignal): Promise<void> {
+  async #post(pending: PendingCall, caller: Caller | undefined, signal: StopSignal): Promise<void> {
     const answer = await this.#messages.send({
       method: 'POST',
       headers: { ...this.#postHeaders(), ...traceHeaders(pending.request.params) },

@@ -1,7 +1,9 @@
 // One request through undici's `dispatch`: its `request` makes a stream of every body, which costs more than all else
 // that is done for a small answer. Here the reader takes the chunks as they come.
+
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import type { StopSignal } from '../../runtime/stop.ts';
 import { TurnBatch } from '../../runtime/turn-batch.ts';
 import { wireFailure } from './upstream-http-error.ts';
 
@@ -37,7 +39,7 @@ export interface WireRequest {
   readonly url: URL;
   readonly options: Dispatcher.DispatchOptions;
   /** Breaks the exchange at any time, also while the body is read. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }
 
 /**
@@ -65,7 +67,7 @@ class WireExchange implements Dispatcher.DispatchHandler, HttpAnswer, AnswerBody
   readonly url: URL;
   status = 0;
   headers: IncomingHttpHeaders = {};
-  readonly #signal: AbortSignal;
+  readonly #signal: StopSignal;
   readonly #resolve: (answer: HttpAnswer) => void;
   readonly #reject: (error: unknown) => void;
   #controller: Dispatcher.DispatchController | undefined;

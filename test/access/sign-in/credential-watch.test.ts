@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { CredentialWatch } from '../../../src/access/sign-in/credential-watch.ts';
+import { abortSignalOf } from '../../../src/runtime/stop.ts';
 import { signingKey, signToken } from '../../support/token-issuer.ts';
 import { startRig } from './sign-in-rig.ts';
 
@@ -14,7 +15,7 @@ test('a watch ends at the time of its credential, and not before', async () => {
   const expiresAtMs = Date.now() + 60;
   const over = watches.watch({ ...VOUCHED, expiresAtMs }, done.signal);
   assert.equal(over.aborted, false);
-  await once(over, 'abort');
+  await once(abortSignalOf(over), 'abort');
   assert.ok(Date.now() >= expiresAtMs);
   assert.equal(watches.size, 0);
 });
@@ -55,7 +56,7 @@ test('F51 a key that leaves the set ends the streams of its tokens, and no other
   const other = await watch(signToken(second, { typ: 'at+jwt', alg: 'EdDSA', kid: 'second' }, rig.claims()));
   rig.issuer.keys = [second];
   // Noticed because somebody comes with a key that is not there.
-  const ended = once(first, 'abort');
+  const ended = once(abortSignalOf(first), 'abort');
   assert.equal(await rig.verdict(rig.token({}, { kid: 'third' })), 'token-invalid/token_key_unknown');
   await ended;
   assert.equal(other.aborted, false);
@@ -67,7 +68,7 @@ test('F51 a withdrawn key is noticed though nobody signs in', async (t) => {
   const done = new AbortController();
   const over = rig.authenticator.watch(await rig.signIn(rig.token()), done.signal);
   rig.issuer.keys = [signingKey('ES256', 'second')];
-  const ended = once(over, 'abort');
+  const ended = once(abortSignalOf(over), 'abort');
   rig.clock.nowMs += 1_000;
   await ended;
   done.abort();

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { metadataUrls } from '../../../src/access/sign-in/issuer-metadata.ts';
+import { abortSignalOf } from '../../../src/runtime/stop.ts';
 import { eventually } from '../../support/eventually.ts';
 import { shortRsaKey, signingKey, signToken, type Trouble } from '../../support/token-issuer.ts';
 import { startRig } from './sign-in-rig.ts';
@@ -78,7 +79,7 @@ test('F51 a change of keys is told to other replicas, and what they say is not t
   const done = new AbortController();
   const over = rig.authenticator.watch(await rig.signIn(rig.token()), done.signal);
   rig.issuer.keys = [second];
-  const ended = once(over, 'abort');
+  const ended = once(abortSignalOf(over), 'abort');
   rig.authenticator.noteKeysChanged('https://other.example');
   rig.authenticator.noteKeysChanged(rig.issuer.issuer);
   await ended;

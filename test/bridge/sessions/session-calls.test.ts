@@ -16,13 +16,13 @@ test('F21: of two calls under one id the newest is cancelled, and the other once
   const { calls, start } = newCalls();
   const [first, second] = [start('7', 'docs'), start('7', 'docs')];
   calls.cancel('7', 'enough');
-  assert.ok(second.controller.signal.reason instanceof ClientCancelled);
-  assert.equal(first.controller.signal.aborted, false);
+  assert.ok(second.stop.reason instanceof ClientCancelled);
+  assert.equal(first.stop.aborted, false);
   calls.finish(second);
   calls.finish(second);
   assert.equal(calls.size, 1);
   calls.cancel('7', undefined);
-  assert.equal(first.controller.signal.aborted, true);
+  assert.equal(first.stop.aborted, true);
 });
 
 test('where calls finish as they are broken off, each is broken off', () => {
@@ -33,8 +33,8 @@ test('where calls finish as they are broken off, each is broken off', () => {
     ['1', '3'],
   );
   const over = new Error('the session is over');
-  for (const call of started) call.controller.signal.addEventListener('abort', () => calls.finish(call));
+  for (const call of started) call.stop.addEventListener('abort', () => calls.finish(call));
   calls.abort(over);
-  for (const { controller } of started) assert.equal(controller.signal.reason, over);
+  for (const { stop } of started) assert.equal(stop.reason, over);
   assert.equal(calls.size, 0);
 });
