@@ -1,6 +1,6 @@
 // `npm run bench:streams`: what idle event streams weigh and cost. Clients of 2026-07-28 each keep a subscription open, or
 // with `legacy` those of 2025-11-25 a session and its GET stream; memory is read from the process's own metrics and from
-// /proc, once garbage has had time to go. Arguments: how many, and `legacy`.
+// /proc, garbage collected, and is that of the streams that come after the first thousand. Arguments: how many, and `legacy`.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { cpuUsOf, rssMbOf } from './machine.ts';
@@ -10,35 +10,47 @@ const STREAMS = Number(process.argv[2] ?? 5_000);
 const IS_LEGACY = process.argv[3] === 'legacy';
 const WATCHED_MS = 45_000;
 const AT_A_TIME = 100;
+/** So that garbage is not counted, of which there is any amount. */
+const COLLECT = "process.on('SIGUSR2',()=>gc())";
 
 await using stage = await Stage.open({ quick: true, peers: [], forMs: 1_000 });
 const server = await stage.server('legacy');
 const target = await stage.portico({
   servers: { raw: { url: `http://127.0.0.1:${server.port}${server.path}` } },
+  nodeArguments: ['--max-semi-space-size=16', '--expose-gc', '--import', `data:text/javascript,${COLLECT}`],
 });
-await open(0);
-await delay(3_000);
-const before = await memory();
-const sockets: Socket[] = [];
-while (sockets.length < STREAMS) {
-  const first = sockets.length;
-  sockets.push(...(await Promise.all(Array.from({ length: AT_A_TIME }, (_, place) => open(first + place)))));
-}
+// What a process grows by once is not what a stream weighs: compiled code, and the space of new objects.
+const first = await openMany(1_000);
 await delay(WATCHED_MS / 3);
-// Pauses are told since the last look: opening is not what is watched.
-await memory();
+const before = await memory();
+const sockets = await openMany(STREAMS);
+await delay(WATCHED_MS / 3);
+// Pauses are told since the last look: neither opening nor collecting is what is watched.
+const after = await memory();
+await pauses();
 const cpuBefore = cpuUsOf(target.pids());
 const watchedFrom = performance.now();
 await delay(WATCHED_MS);
 const busy = (cpuUsOf(target.pids()) - cpuBefore) / 1_000 / (performance.now() - watchedFrom);
-const after = await memory();
+const longestPauseMs = await pauses();
 process.stdout.write(`${STREAMS} idle event streams
 heap  ${(((after.heapMb - before.heapMb) * 1_024) / STREAMS).toFixed(1)} kB each
 RSS   ${(((after.rssMb - before.rssMb) * 1_024) / STREAMS).toFixed(1)} kB each
 CPU   ${(busy * 100).toFixed(2)} % of a core for keep-alives and whatever else an idle process does
-pause ${(after.longestPauseMs).toFixed(1)} ms, the longest of the event loop since the last look
+pause ${longestPauseMs.toFixed(1)} ms, the longest of the event loop since the last look
 `);
-for (const socket of sockets) socket.destroy();
+for (const socket of [...first, ...sockets]) socket.destroy();
+
+async function openMany(count: number): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  while (sockets.length < count) {
+    const first = sockets.length;
+    sockets.push(
+      ...(await Promise.all(Array.from({ length: AT_A_TIME }, (_, place) => open(first + place)))),
+    );
+  }
+  return sockets;
+}
 
 /** Opens a stream and resolves once it has begun. */
 async function open(index: number): Promise<Socket> {
@@ -108,13 +120,21 @@ function exchange(
   return promise;
 }
 
-async function memory(): Promise<{ heapMb: number; rssMb: number; longestPauseMs: number }> {
-  const url = `http://127.0.0.1:${target.adminPort}/metrics`;
-  const text = await (await fetch(url)).text();
-  const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+async function memory(): Promise<{ heapMb: number; rssMb: number }> {
+  for (const pid of target.pids()) process.kill(pid, 'SIGUSR2');
+  await delay(1_000);
   return {
-    heapMb: value('nodejs_heap_size_used_bytes') / 1_024 / 1_024,
+    heapMb: (await metric('nodejs_heap_size_used_bytes')) / 1_024 / 1_024,
     rssMb: rssMbOf(target.pids()),
-    longestPauseMs: value('nodejs_eventloop_lag_max_seconds') * 1_000,
   };
+}
+
+/** Of the event loop; the longest since this was asked for last. */
+async function pauses(): Promise<number> {
+  return (await metric('nodejs_eventloop_lag_max_seconds')) * 1_000;
+}
+
+async function metric(name: string): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${target.adminPort}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
 }

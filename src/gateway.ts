@@ -147,6 +147,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     void replica?.network.leave();
     await untilAnswered(graceMs, hurrying.signal);
     ending.abort();
+    lasting.listens.endAll();
   }
 
   /** Until no exchange is left but subscriptions, which have no end of their own; or until time is up. */

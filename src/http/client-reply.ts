@@ -6,12 +6,13 @@ import type { ClientReply } from '../pipeline/exchange.ts';
 import type { Era } from '../protocol/era.ts';
 import { type JsonRpcOutcome, type StreamMessage, writtenResult } from '../protocol/json-rpc.ts';
 import { writeJson } from '../protocol/json-text.ts';
+import type { Place } from '../runtime/roster.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Accepted } from './accept-header.ts';
 import { type AnswerBody, answerBody, LARGE_BODY_BYTES } from './answer-body.ts';
 import { errorMessage, errorResponse, type FailureContext } from './error-response.ts';
 import { EVENT_STREAM, eventBounds, eventFrame, KEEP_ALIVE_COMMENT, primingFrame } from './event-frame.ts';
-import type { KeepAliveComments } from './keep-alive-comments.ts';
+import type { KeepAliveComments, KeptAlive } from './keep-alive-comments.ts';
 import { PacedResponse, type PacedResponseOptions } from './paced-response.ts';
 import { ReplyCourse } from './reply-course.ts';
 import type { ResponseClose } from './response-close.ts';
@@ -32,16 +33,19 @@ export interface HttpReplyOptions extends PacedResponseOptions {
   readonly signIn: SignIn | undefined;
 }
 
+/** A client that is gone is no failure. */
+function ignore(): void {}
+
 const JSON_BOUNDS = ['', ''] as const;
 
-export class HttpReply implements ClientReply {
+export class HttpReply implements ClientReply, KeptAlive {
   readonly accepts: Accepted;
   readonly #options: HttpReplyOptions;
   readonly #response: ServerResponse;
   readonly #pace: PacedResponse;
   readonly #course: ReplyCourse;
   #headers: readonly string[];
-  #stopComments: (() => void) | undefined;
+  #comments: Place | undefined;
 
   constructor(options: HttpReplyOptions) {
     this.accepts = options.accepts;
@@ -50,8 +54,8 @@ export class HttpReply implements ClientReply {
     this.#response = options.response;
     this.#pace = new PacedResponse(options, () => this.#abandon());
     this.#headers = options.headers;
-    this.#response.on('error', () => {});
-    options.close.tell(() => this.#onClose());
+    this.#response.on('error', ignore);
+    options.close.tell(this);
   }
 
   get committed(): boolean {
@@ -78,10 +82,12 @@ export class HttpReply implements ClientReply {
     ]);
     const priming = primingEventId === undefined ? '' : primingFrame(primingEventId);
     this.#response.write(KEEP_ALIVE_COMMENT + priming);
-    this.#stopComments = this.#options.keepAlive.add(() => {
-      // Who does not read what is there needs no more of it.
-      if (!this.#response.writableNeedDrain) this.#response.write(KEEP_ALIVE_COMMENT);
-    });
+    this.#comments = this.#options.keepAlive.add(this);
+  }
+
+  writeComment(): void {
+    // Who does not read what is there needs no more of it.
+    if (!this.#response.writableNeedDrain) this.#response.write(KEEP_ALIVE_COMMENT);
   }
 
   setHeader(name: string, value: string): void {
@@ -177,7 +183,7 @@ export class HttpReply implements ClientReply {
 
   #endStream(lastFrame: readonly (string | Buffer)[]): void {
     this.#course.end();
-    this.#stopComments?.();
+    this.#stopComments();
     this.#pace.end(...lastFrame);
   }
 
@@ -193,9 +199,14 @@ export class HttpReply implements ClientReply {
     this.#response.destroy();
   }
 
-  #onClose(): void {
+  #stopComments(): void {
+    this.#options.keepAlive.remove(this.#comments);
+  }
+
+  /** The response has closed. */
+  handleEvent(): void {
     this.#course.end();
-    this.#stopComments?.();
+    this.#stopComments();
     this.#pace.closed();
   }
 }

@@ -13,9 +13,10 @@ import { writeJson } from '../protocol/json-text.ts';
 import type { ForwardedRecord, ReplyFrame } from '../replicas/replicas.ts';
 import { frameText, HEARTBEAT, respondText } from '../replicas/reply-frames.ts';
 import type { SignedLines } from '../replicas/signed-lines.ts';
+import type { Place } from '../runtime/roster.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Accepted } from './accept-header.ts';
-import type { KeepAliveComments } from './keep-alive-comments.ts';
+import type { KeepAliveComments, KeptAlive } from './keep-alive-comments.ts';
 import { PacedResponse, type PacedResponseOptions } from './paced-response.ts';
 import { ReplyCourse } from './reply-course.ts';
 
@@ -38,12 +39,12 @@ const LARGE_ANSWER = 64 * 1024;
 /** `{"jsonrpc":"2.0","id":` and the comma behind the id. */
 const RESPONSE_HEAD_BYTES = 23;
 
-export class FramedReply implements ClientReply {
+export class FramedReply implements ClientReply, KeptAlive {
   readonly accepts: Accepted;
   readonly #options: FramedReplyOptions;
   readonly #pace: PacedResponse;
   readonly #course: ReplyCourse;
-  readonly #stopHeartbeat: () => void;
+  readonly #heartbeat: Place;
   readonly #over = Promise.withResolvers<void>();
 
   /** The head of the response is out. */
@@ -53,11 +54,14 @@ export class FramedReply implements ClientReply {
     this.#options = options;
     this.#course = new ReplyCourse(accepts, (primingEventId) => void this.#say({ open: { primingEventId } }));
     this.#pace = new PacedResponse(options, () => this.#abandon());
-    this.#stopHeartbeat = heartbeats.add(() => {
-      if (!response.writableNeedDrain) response.write(HEARTBEAT);
-    });
+    this.#heartbeat = heartbeats.add(this);
     response.on('error', () => {});
     response.once('close', () => this.#onClose());
+  }
+
+  writeComment(): void {
+    const { response } = this.#options;
+    if (!response.writableNeedDrain) response.write(HEARTBEAT);
   }
 
   get committed(): boolean {
@@ -163,7 +167,7 @@ export class FramedReply implements ClientReply {
   #onClose(): void {
     const isLeft = !this.#course.hasEnded;
     this.#settle();
-    this.#stopHeartbeat();
+    this.#options.heartbeats.remove(this.#heartbeat);
     this.#pace.closed();
     if (isLeft) this.#options.onLeft();
   }

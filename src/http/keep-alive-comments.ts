@@ -1,12 +1,18 @@
 // One timer for the keep-alive comments of every event stream: streams sit in slots, each tick serves one slot.
 // A stream's first comment comes with its headers; this is for all that follow.
-import { Roster } from '../runtime/roster.ts';
+import { type Place, Roster } from '../runtime/roster.ts';
 
 /** So many that 5,000 streams are served fifty at a time: all at once they would hold every call up for 0.2 s. */
 const SLOTS = 100;
+/** So few are served in no time. */
+const MIN_SLOT_SIZE = 16;
+
+export interface KeptAlive {
+  writeComment(): void;
+}
 
 export class KeepAliveComments {
-  readonly #slots = Array.from({ length: SLOTS }, () => new Roster<() => void>());
+  readonly #slots = Array.from({ length: SLOTS }, () => new Roster<KeptAlive>());
   readonly #tickMs: number;
   #cursor = 0;
   #size = 0;
@@ -22,23 +28,35 @@ export class KeepAliveComments {
     return this.#size;
   }
 
-  /** Calls `comment` once an interval until the returned function is called. */
-  add(comment: () => void): () => void {
-    const slot = this.#slots[this.#cursor];
-    if (slot === undefined) return () => {};
-    const leave = slot.enter(comment);
+  /** Has it write a comment once an interval, until it is removed. */
+  add(stream: KeptAlive): Place {
     this.#size += 1;
     this.#timer ??= setInterval(() => this.#tick(), this.#tickMs).unref();
-    return () => {
-      if (!leave()) return;
-      this.#size -= 1;
-      if (this.#size === 0) this.#stop();
-    };
+    return this.#slotWithRoom().enter(stream);
+  }
+
+  /** The slot that is served last, a whole interval from now; of many streams that open at once, most come in earlier ones. */
+  #slotWithRoom(): Roster<KeptAlive> {
+    const fair = Math.max(MIN_SLOT_SIZE, Math.ceil(this.#size / SLOTS));
+    let slot = this.#cursor;
+    while (this.#slotAt(slot).size >= fair) slot = (slot + SLOTS - 1) % SLOTS;
+    return this.#slotAt(slot);
+  }
+
+  #slotAt(index: number): Roster<KeptAlive> {
+    return this.#slots[index] as Roster<KeptAlive>;
+  }
+
+  /** Idempotent. */
+  remove(place: Place | undefined): void {
+    if (place?.leave() !== true) return;
+    this.#size -= 1;
+    if (this.#size === 0) this.#stop();
   }
 
   #tick(): void {
     this.#cursor = (this.#cursor + 1) % SLOTS;
-    for (const comment of this.#slots[this.#cursor] ?? []) comment();
+    for (const stream of this.#slotAt(this.#cursor)) stream.writeComment();
   }
 
   #stop(): void {

@@ -1,12 +1,11 @@
 // `/mcp`, `/mcp/{server}` and `/mcp/~{toolset}`: a request that has passed the gate becomes an exchange, and goes down the line.
 
-import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
+import { type IncomingHttpHeaders, METHODS, type ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../access/caller-of.ts';
-import type { Principal } from '../access/principal.ts';
 import { type GatewayError, toGatewayError } from '../errors.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Roster } from '../runtime/roster.ts';
+import type { Place, Roster } from '../runtime/roster.ts';
 import { NEVER, Stop, type StopSignal } from '../runtime/stop.ts';
 import { TurnBatch } from '../runtime/turn-batch.ts';
 import type { BufferBudget } from '../state/buffer-budget.ts';
@@ -14,6 +13,7 @@ import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import { readAccept } from './accept-header.ts';
 import { authorizationsOf } from './authorizations-of.ts';
 import { HttpReply } from './client-reply.ts';
+import type { EdgeContext } from './edge-context.ts';
 import type { KeepAliveComments } from './keep-alive-comments.ts';
 import { identify, type McpGateOptions, passGate } from './mcp-gate.ts';
 import { NO_BODY, type ReadBodyOptions, readBody, takeBody } from './read-body.ts';
@@ -133,21 +133,19 @@ function newExchange(
     onFailure,
     signIn,
   });
-  const clientGone = new Stop();
-  const leave = openReplies.enter(reply);
-  edge.close.tell(() => {
-    leave();
-    if (!response.writableEnded) clientGone.abort();
-  });
-  return new HttpExchange({ request, body, reply, clientGone });
+  return new HttpExchange({ request, response, body, reply, place: openReplies.enter(reply) });
 }
 
 interface ExchangeParts {
   readonly request: FastifyRequest;
+  readonly response: ServerResponse;
   readonly body: Buffer;
   readonly reply: HttpReply;
-  readonly clientGone: StopSignal;
+  readonly place: Place;
 }
+
+const NO_RAW_HEADERS: string[] = [];
+const NO_HEADERS: IncomingHttpHeaders = {};
 
 /** A class, since V8 makes an object literal with a getter anew, map and all, for each request. */
 class HttpExchange implements Exchange {
@@ -156,19 +154,24 @@ class HttpExchange implements Exchange {
   readonly httpMethod: Exchange['httpMethod'];
   headers: Exchange['headers'];
   body: Buffer;
-  standing: Promise<void> | undefined;
+  standing: StopSignal | undefined;
   readonly principal: Exchange['principal'];
-  readonly caller: Exchange['caller'];
-  readonly arrival: Exchange['arrival'];
+  arrival: Exchange['arrival'];
   readonly reply: HttpReply;
-  readonly clientGone: StopSignal;
+  readonly clientGone = new Stop();
   readonly record: ExchangeRecord;
   /** No private names: an array's exchanges are made from this one, as its heirs. */
-  private readonly signOut: SignOut;
-  private readonly raw: IncomingMessage;
+  private readonly response: ServerResponse;
+  private readonly place: Place;
+  private readonly signIn: SignIn | undefined;
+  private readonly close: ResponseClose;
+  /** Undefined once the exchange has settled in: then nothing is done by its token any more. */
+  private edge: EdgeContext | undefined;
+  private signOut: StopSignal | undefined;
+  private asCaller: Exchange['caller'] | undefined;
 
-  constructor({ request, body, reply, clientGone }: ExchangeParts) {
-    const { edge, headers, method, raw } = request;
+  constructor({ request, response, body, reply, place }: ExchangeParts) {
+    const { edge, headers, method } = request;
     const { record, principal, arrival, signIn, close } = edge;
     this.id = record.id;
     this.view = record.view;
@@ -177,50 +180,56 @@ class HttpExchange implements Exchange {
     this.body = body;
     this.standing = undefined;
     this.principal = principal;
-    this.caller = callerOf(principal, () => (edge.isOver ? undefined : authorizationsOf(raw)));
     this.arrival = arrival;
     this.reply = reply;
-    this.clientGone = clientGone;
     this.record = record;
-    this.signOut = new SignOut(principal, signIn, close);
-    this.raw = raw;
+    this.response = response;
+    this.place = place;
+    this.signIn = signIn;
+    this.close = close;
+    this.signOut = undefined;
+    this.asCaller = undefined;
+    this.edge = edge;
+    close.tell(this);
   }
 
-  /** Some 3 kB of an open stream. How its caller signed in may be asked for yet. */
+  /** The response has closed. */
+  handleEvent(): void {
+    this.place.leave();
+    if (!this.response.writableEnded) this.clientGone.abort();
+  }
+
+  /** Some 4 kB of an open stream. V8 keeps a text that was put together in its pieces until somebody reads it as one. */
   settleIn(): void {
-    const { raw } = this;
-    raw.rawHeaders = (authorizationsOf(raw) ?? []).flatMap((value) => ['authorization', value]);
-    raw.headers = {};
-    this.headers = raw.headers;
+    const { req: request } = this.response;
+    request.rawHeaders = NO_RAW_HEADERS;
+    request.headers = NO_HEADERS;
+    this.headers = NO_HEADERS;
     this.body = NO_BODY;
+    this.edge = undefined;
+    this.asCaller = undefined;
+    this.arrival = { address: this.arrival.address, storeFailed: this.arrival.storeFailed };
+    joinPieces(this.id);
+    joinPieces((this.response as { _header?: unknown })._header);
   }
 
+  get caller(): Exchange['caller'] {
+    this.asCaller ??= callerOf(this.principal, () => this.authorizations());
+    return this.asCaller;
+  }
+
+  private authorizations(): readonly string[] | undefined {
+    if (this.edge === undefined || this.edge.isOver) return undefined;
+    return authorizationsOf(this.response.req);
+  }
+
+  /** Only streams ask, and a watch has a timer. */
   get signedOut(): StopSignal {
-    return this.signOut.signal;
+    this.signOut ??= this.signIn?.watch(this.principal, this.close) ?? NEVER;
+    return this.signOut;
   }
 }
 
-/** Only streams ask, and a watch has a timer. */
-class SignOut {
-  readonly #principal: Principal;
-  readonly #signIn: SignIn | undefined;
-  readonly #close: ResponseClose;
-  #signal: StopSignal | undefined;
-
-  constructor(principal: Principal, signIn: SignIn | undefined, close: ResponseClose) {
-    this.#principal = principal;
-    this.#signIn = signIn;
-    this.#close = close;
-  }
-
-  get signal(): StopSignal {
-    this.#signal ??= this.#signIn?.watch(this.#principal, signalOf(this.#close)) ?? NEVER;
-    return this.#signal;
-  }
-}
-
-function signalOf(close: ResponseClose): StopSignal {
-  const closed = new Stop();
-  close.tell(() => closed.abort());
-  return closed;
+function joinPieces(text: unknown): void {
+  if (typeof text === 'string') text.charCodeAt(0);
 }

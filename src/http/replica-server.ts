@@ -137,7 +137,7 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
       onFailure: (error) => reportFailure(logger, error, record),
       onLeft: () => clientGone.abort(),
     });
-    const leave = openReplies.enter(reply);
+    const place = openReplies.enter(reply);
     reply.whenClosed(() => over.abort());
     let signedOut: StopSignal | undefined;
     const forwarded: ForwardedFrom = { replica: from, kind, credentials: sent.credentials };
@@ -155,7 +155,7 @@ export function createReplicaServer(options: ReplicaServerOptions): ReplicaServe
       },
     };
     await carry(exchange, reply);
-    leave();
+    place.leave();
     if (record.outcome === undefined) {
       record.outcome = 'cancelled';
       record.reason = 'client_left';

@@ -169,9 +169,16 @@ export class Edition {
     try {
       await handleExchange(this.context, exchange);
     } finally {
-      this.#running -= 1;
-      this.#settle();
+      const { standing } = exchange;
+      if (standing === undefined || standing.aborted) this.handleEvent();
+      else standing.addEventListener('abort', this);
     }
+  }
+
+  /** An exchange is over. */
+  handleEvent(): void {
+    this.#running -= 1;
+    this.#settle();
   }
 
   /** No exchange begins with it any more. @returns a promise for when the last one that did is over */

@@ -32,8 +32,11 @@ export interface Exchange {
    */
   readonly signedOut: StopSignal;
   readonly record: ExchangeRecord;
-  /** What goes on once all has been done for the request but to end it: a subscription, from its acknowledgement on. */
-  standing?: Promise<void> | undefined;
+  /**
+   * Set where the exchange goes on once all has been done for the request but to end it, as a subscription does from its
+   * acknowledgement on. Aborts when that is over.
+   */
+  standing?: StopSignal | undefined;
   /** The exchange waits for word from others from here on: what its beginning alone needed is let go of. */
   settleIn?(): void;
   /** Undefined where the client itself has reached this replica. What was forwarded is never forwarded again. */

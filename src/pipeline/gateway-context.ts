@@ -56,7 +56,7 @@ export interface GatewayContext {
   readonly logger: Logger;
   /** Undefined where no OpenTelemetry SDK is loaded. */
   readonly tracing: Tracing | undefined;
-  /** Aborts when the gateway has drained: subscriptions end with their completion result. */
+  /** Aborts when the gateway has drained: what is answered on another replica ends. */
   readonly ending: StopSignal;
   /** The context of this moment, for what outlives reloads: streams are judged by what holds now. */
   current(): GatewayContext;

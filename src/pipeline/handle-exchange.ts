@@ -14,7 +14,7 @@ import { onRecord } from './on-record.ts';
 import { handleSessionStream } from './session-stream.ts';
 import { beginTrace } from './traced-exchange.ts';
 
-/** Resolves when the answer has been decided; it never rejects. */
+/** Resolves when the answer has been decided, or the exchange stands; it never rejects. */
 export async function handleExchange(gateway: GatewayContext, exchange: Exchange): Promise<void> {
   let era: Era = 'legacy';
   let idText: string | undefined;
@@ -25,11 +25,7 @@ export async function handleExchange(gateway: GatewayContext, exchange: Exchange
     exchange.record.era = era;
     if ('idText' in message) idText = message.idText;
     if (message.kind === 'refused') throw refusal(message);
-    if (message.kind === 'request') {
-      await handleRequest(gateway, exchange, message);
-      if (exchange.standing !== undefined) await exchange.standing;
-      return;
-    }
+    if (message.kind === 'request') return await handleRequest(gateway, exchange, message);
     if (message.era === 'legacy')
       return await handleLegacyMessage(gateway, exchange, message as LegacyMessage);
     exchange.record.outcome = 'ok';

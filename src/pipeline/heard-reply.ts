@@ -11,18 +11,20 @@ import type { Visitor } from './view.ts';
 /** Most calls are told nothing but their response, and ask for no rights. It may outlive its exchange, and holds none. */
 export class HeardReply implements CallOutput {
   readonly #reply: ClientReply;
-  readonly #gateway: Pick<GatewayContext, 'current'>;
-  readonly #visitor: Visitor;
+  readonly #current: GatewayContext['current'];
+  readonly #view: Visitor['view'];
+  readonly #principal: Visitor['principal'];
   #access: ServerAccess | undefined;
 
   constructor({ current }: GatewayContext, { reply, view, principal }: Exchange) {
     this.#reply = reply;
-    this.#gateway = { current };
-    this.#visitor = { view, principal };
+    this.#current = current;
+    this.#view = view;
+    this.#principal = principal;
   }
 
   send(message: StreamMessage): Promise<void> | undefined {
-    this.#access ??= liveAccess(this.#gateway, this.#visitor);
+    this.#access ??= liveAccess({ current: this.#current }, { view: this.#view, principal: this.#principal });
     return mayHear(message, this.#access) ? this.#reply.send(message) : undefined;
   }
 

@@ -26,6 +26,7 @@ import { HeldStream } from './held-stream.ts';
 import { liveMember } from './live-access.ts';
 import { forwardHome, homeOfRequest } from './principal-home.ts';
 import { type ClientAt, routeOnView } from './route-on-view.ts';
+import { leaveStanding } from './standing-stream.ts';
 import type { View, ViewMember } from './view.ts';
 
 export interface ListenToAll {
@@ -36,24 +37,22 @@ export interface ListenToAll {
 
 const MAX_URIS = 256;
 
-/** Resolves when the stream is over. What one server cannot do is left out of what is agreed to. */
+/** Resolves when the stream stands. What one server cannot do is left out of what is agreed to. */
 export async function listenToAll(
   gateway: GatewayContext,
   exchange: Exchange,
   call: ListenToAll,
 ): Promise<void> {
-  const { clientGone, signedOut, record, reply } = exchange;
+  const { signedOut } = exchange;
   const { request } = call;
   if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });
   const principal = principalKey(exchange.principal);
-  const leave = gateway.streams.enter(principal, gateway.config.streams.maxPerPrincipal);
+  const place = gateway.streams.enter(principal, gateway.config.streams.maxPerPrincipal);
   const _meta = { [META.subscriptionId]: readJson(request.idText) as JsonValue };
   const { notifications } = request.params;
   const filter = isJsonObject(notifications) ? notifications : {};
-  const over = new AbortController();
-  const open = gateway.listens.open(exchange.view, request.idText, new HeardReply(gateway, exchange));
-  const signal = anySignal([clientGone, gateway.ending, signedOut, open.over, over.signal]);
-  const stream = new HeldStream((message) => void open.output.send(message));
+  const open = gateway.listens.open(exchange, request.idText, new HeardReply(gateway, exchange));
+  const stream = new HeldStream((message) => void open.send(message));
   const changes = new CoalescedChanges((method) => {
     stream.send({ jsonrpc: '2.0', method, params: { _meta } });
   });
@@ -61,29 +60,30 @@ export async function listenToAll(
   const memberNow = liveMember(gateway.current, exchange);
   const stop = hearChanges(gateway, { ...call, principal, memberNow }, kinds, changes);
   let listens: ResourceListen[] = [];
+  const close = async () => {
+    stop();
+    changes.close();
+    await Promise.all(listens.map(({ ended }) => ended));
+    noteRequest(exchange, request, undefined);
+  };
   try {
-    listens = await startListens(gateway, exchange, { ...call, filter, signal, stream });
+    listens = await startListens(gateway, exchange, { ...call, filter, signal: open, stream });
     // What was never begun does not end the others.
-    for (const { honoured, ended } of listens) if (honoured.length > 0) void ended.then(() => over.abort());
+    for (const { honoured, ended } of listens) if (honoured.length > 0) void ended.then(() => open.abort());
     const agreed: JsonObject = Object.fromEntries(kinds.map(({ filter: name }) => [name, true]));
     const uris = listens.flatMap(({ honoured }) => honoured);
     if (uris.length > 0) agreed.resourceSubscriptions = uris;
     const acknowledged = 'notifications/subscriptions/acknowledged';
-    void open.output.send({ jsonrpc: '2.0', method: acknowledged, params: { _meta, notifications: agreed } });
+    void open.send({ jsonrpc: '2.0', method: acknowledged, params: { _meta, notifications: agreed } });
     stream.release();
-    await aborted(signal);
-  } finally {
-    stop();
+  } catch (thrown) {
+    open.abort();
     open.close();
-    over.abort();
-    changes.close();
-    leave();
-    await Promise.all(listens.map(({ ended }) => ended));
-    noteRequest(exchange, request, undefined);
+    place.leave();
+    await close();
+    throw thrown;
   }
-  if (clientGone.aborted) throw clientGone.reason;
-  reply.respond(request.idText, { result: { resultType: 'complete', _meta } });
-  record.outcome = 'ok';
+  leaveStanding(exchange, { open, place, listen: { linkGone: undefined, close } });
 }
 
 /** Of the kinds asked for, those that a server of the view has, or may turn out to have. */
@@ -250,9 +250,4 @@ async function listenAt(
     hidden: false,
     sessionCall: undefined,
   });
-}
-
-function aborted(signal: StopSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -15,24 +15,35 @@ import { enterView, type View, type Visitor } from './view.ts';
 
 type Current = GatewayContext['current'];
 
-/** The view as the config of the moment has it; undefined while it is none for this caller. */
-function liveView(current: Current, { view: name, principal }: Visitor): () => View | undefined {
-  let asked: GatewayContext | undefined;
-  let view: View | undefined;
-  return () => {
-    const gateway = current();
-    if (gateway !== asked) {
-      asked = gateway;
-      view = viewIn(gateway, { view: name, principal });
+/** The view as the config of the moment has it. */
+class LiveView {
+  readonly #current: Current;
+  readonly #view: string | undefined;
+  readonly #principal: Visitor['principal'];
+  #asked: GatewayContext | undefined;
+  #found: View | undefined;
+
+  constructor(current: Current, { view, principal }: Visitor) {
+    this.#current = current;
+    this.#view = view;
+    this.#principal = principal;
+  }
+
+  /** Undefined while it is none for this caller. */
+  now(): View | undefined {
+    const gateway = this.#current();
+    if (gateway !== this.#asked) {
+      this.#asked = gateway;
+      this.#found = viewIn(gateway, { view: this.#view, principal: this.#principal });
     }
-    return view;
-  };
+    return this.#found;
+  }
 }
 
 /** What the caller may do at one server of the view; undefined where it is none of theirs. */
 export function liveMember(current: Current, visitor: Visitor): (server: string) => ServerAccess | undefined {
-  const view = liveView(current, visitor);
-  return (slug) => view()?.members.find(({ server }) => server.slug === slug)?.access;
+  const view = new LiveView(current, visitor);
+  return (slug) => view.now()?.members.find(({ server }) => server.slug === slug)?.access;
 }
 
 /** The servers of a view of several, by slug, as far as the caller may use them by then. */
@@ -45,16 +56,10 @@ export function liveServers(
 }
 
 export function liveAccess({ current }: Pick<GatewayContext, 'current'>, visitor: Visitor): ServerAccess {
-  return new LiveAccess(liveView(current, visitor));
+  return new LiveAccess(current, visitor);
 }
 
-class LiveAccess implements ServerAccess {
-  readonly #view: () => View | undefined;
-
-  constructor(view: () => View | undefined) {
-    this.#view = view;
-  }
-
+class LiveAccess extends LiveView implements ServerAccess {
   get enforced(): boolean {
     return this.#now().enforced;
   }
@@ -88,7 +93,7 @@ class LiveAccess implements ServerAccess {
   }
 
   #now(): ServerAccess {
-    return this.#view()?.access ?? NO_ACCESS_AT_ALL;
+    return this.now()?.access ?? NO_ACCESS_AT_ALL;
   }
 }
 

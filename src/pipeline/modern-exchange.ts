@@ -1,25 +1,19 @@
 // A modern client's request: no session, everything that matters is in the request itself.
 
 import { principalKey } from '../access/principal.ts';
-import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
 import { discoverResult } from '../bridge/introduction.ts';
-import type { StandingListen } from '../bridge/listening/standing-listen.ts';
 import { peerForClient } from '../bridge/peer-for-client.ts';
 import { publicOutput } from '../bridge/public-output.ts';
-import { GatewayError } from '../errors.ts';
 import type { ModernRequest } from '../protocol/client-message.ts';
-import { META } from '../protocol/era.ts';
-import { type JsonValue, readJson } from '../protocol/json-text.ts';
-import { anySignal, type StopSignal } from '../runtime/stop.ts';
 import { answerForAll } from './answer-for-all.ts';
 import { authorize, usableCapabilities } from './authorize.ts';
-import { type Dispatch, dispatchRequest, noteRequest } from './dispatch-request.ts';
+import { dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
-import { repeatedOn } from './forward-exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { HeardReply } from './heard-reply.ts';
 import { listenToAll } from './listen-to-all.ts';
+import { listenToOne } from './listen-to-one.ts';
 import type { Permit } from './permit.ts';
 import { forwardHome, homeOfRequest, type RequestHome } from './principal-home.ts';
 import { type ClientAt, notOnView } from './route-on-view.ts';
@@ -175,104 +169,10 @@ function dispatch(
   const output = names === undefined ? heard : publicOutput(heard, request.method, names);
   const call = { asked, request, hidden, client, server: member.server, output, sessionCall: undefined };
   return isListen(request)
-    ? listen(gateway, exchange, { ...call, home })
+    ? listenToOne(gateway, exchange, { ...call, home })
     : dispatchRequest(gateway, exchange, { ...call, signal: exchange.clientGone });
 }
 
 function isListen({ method }: ModernRequest): boolean {
   return method === 'subscriptions/listen';
-}
-
-/**
- * A subscription ends with its completion result when it is our side that ends it (basic/patterns/subscriptions):
- * because Portico drains, because the caller's sign-in is over, because a reload gave the view other servers, or because
- * the server took it back on its pipe.
- */
-async function listen(
-  gateway: GatewayContext,
-  exchange: Exchange,
-  { home, ...call }: { request: ModernRequest; home: RequestHome | undefined } & Omit<Dispatch, 'signal'>,
-): Promise<void> {
-  const { clientGone, signedOut } = exchange;
-  if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });
-  const { maxPerPrincipal } = gateway.config.streams;
-  // Counted where its client is.
-  const leave = exchange.forwarded
-    ? undefined
-    : gateway.streams.enter(principalKey(exchange.principal), maxPerPrincipal);
-  const open = gateway.listens.open(exchange.view, call.request.idText, call.output);
-  const endings = [gateway.ending, signedOut, open.over];
-  const signal = anySignal([clientGone, ...endings]);
-  const { output } = call;
-  const { idText } = call.request;
-  const close = () => {
-    open.close();
-    leave?.();
-  };
-  const subscription: Subscription = { idText, output, endings, signal, close };
-  const { reply, record } = exchange;
-  let standing: StandingListen | undefined;
-  try {
-    const forward = { home, signal, reply: repeatedOn(open.output, () => reply.openStream()) };
-    if (await forwardHome(gateway, exchange, forward)) return;
-    const onStanding = (begun: StandingListen) => {
-      standing = begun;
-    };
-    await dispatchRequest(gateway, exchange, { ...call, output: open.output, signal, onStanding });
-  } catch (thrown) {
-    conclude(exchange, subscription, thrown);
-  } finally {
-    if (standing === undefined) close();
-  }
-  if (standing === undefined) return;
-  record.outcome = undefined;
-  record.upstreamMs = undefined;
-  exchange.standing = stand(exchange, subscription, standing);
-}
-
-interface Subscription {
-  readonly idText: string;
-  readonly output: CallOutput;
-  /** Of our side. */
-  readonly endings: readonly StopSignal[];
-  /** Aborts with any of them, or when the client has left. */
-  readonly signal: StopSignal;
-  close(): void;
-}
-
-/** All that led to the subscription is let go of: there may be thousands, each for days. */
-async function stand(
-  exchange: Exchange,
-  subscription: Subscription,
-  standing: StandingListen,
-): Promise<void> {
-  const { record } = exchange;
-  const startedAt = performance.now();
-  exchange.settleIn?.();
-  try {
-    await standing.untilOver(subscription.signal);
-    record.outcome = 'ok';
-  } catch (thrown) {
-    conclude(exchange, subscription, thrown);
-  } finally {
-    record.upstreamMs = performance.now() - startedAt;
-    subscription.close();
-  }
-}
-
-/** @throws what was thrown, where that is not an end of our side */
-function conclude(
-  { clientGone, record }: Exchange,
-  { idText, output, endings }: Subscription,
-  thrown: unknown,
-): void {
-  const isEnding = endings.some(({ aborted }) => aborted);
-  if (clientGone.aborted || !(isEnding || endedByServer(thrown))) throw thrown;
-  const _meta = { [META.subscriptionId]: readJson(idText) as JsonValue };
-  output.respond(idText, { result: { resultType: 'complete', _meta } }, 200);
-  record.outcome = 'ok';
-}
-
-function endedByServer(thrown: unknown): boolean {
-  return thrown instanceof GatewayError && thrown.details.reason === 'subscription-ended';
 }

@@ -7,7 +7,7 @@ import type { LocatedSession } from '../bridge/sessions/legacy-sessions.ts';
 import { GatewayError } from '../errors.ts';
 import { headerValue } from '../protocol/client-message.ts';
 import { SESSION_HEADER } from '../protocol/request-headers.ts';
-import { anySignal } from '../runtime/stop.ts';
+import { eitherOf } from '../runtime/stop.ts';
 import type { StoredSession } from '../state/session-store.ts';
 import type { Exchange } from './exchange.ts';
 import { type Forward, type RepeatedReply, tryForward } from './forward-exchange.ts';
@@ -114,7 +114,7 @@ export async function openElsewhere(
     accept: (status) => reply.accept(status),
     end: () => reply.end(),
   };
-  const signal = anySignal([clientGone, signedOut]);
+  const signal = eitherOf(clientGone, signedOut);
   const over = forwardToSession(gateway, exchange, { ...to, kind: 'permitted', signal, reply: repeated });
   // Whatever ends it, its client opens it again.
   over.catch(() => {

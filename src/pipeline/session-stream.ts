@@ -9,7 +9,7 @@ import { GatewayError } from '../errors.ts';
 import { eraOfHeader, headerValue } from '../protocol/client-message.ts';
 import { SUPPORTED_VERSIONS } from '../protocol/era.ts';
 import { LAST_EVENT_HEADER, SESSION_HEADER, VERSION_HEADER } from '../protocol/request-headers.ts';
-import { anySignal } from '../runtime/stop.ts';
+import { eitherOf } from '../runtime/stop.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { liveAccess } from './live-access.ts';
@@ -62,7 +62,8 @@ async function handleGet(gateway: GatewayContext, exchange: Exchange, id: string
   const { maxPerPrincipal } = gateway.config.streams;
   // Counted where its client is.
   if (exchange.forwarded === undefined) {
-    reply.whenClosed(gateway.streams.enter(principalKey(exchange.principal), maxPerPrincipal));
+    const place = gateway.streams.enter(principalKey(exchange.principal), maxPerPrincipal);
+    reply.whenClosed(() => place.leave());
   }
   const { elsewhere } = met;
   const session =
@@ -81,7 +82,7 @@ function openStream(
 ): void {
   const { headers, reply, clientGone, signedOut } = exchange;
   const lastEventId = headerValue(headers, LAST_EVENT_HEADER);
-  const over = anySignal([clientGone, signedOut]);
+  const over = eitherOf(clientGone, signedOut);
   const sink = heardSink(reply, liveAccess(gateway, exchange));
   if (lastEventId === undefined) {
     if (session.leaving) throw new GatewayError('session-unknown', { reason: 'server_changed' });

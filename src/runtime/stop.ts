@@ -11,7 +11,12 @@ export interface StopSignal {
   removeEventListener(type: 'abort', listener: StopListener): void;
 }
 
-export type StopListener = (() => void) | { handleEvent(): void };
+export type StopListener = (() => void) | StopHearer;
+
+/** Whoever listens with no function made for it. */
+export interface StopHearer {
+  handleEvent(): void;
+}
 
 /** Signal and controller in one: whoever is only to hear of the end is handed it as a StopSignal. */
 export class Stop implements StopSignal {
@@ -35,9 +40,9 @@ export class Stop implements StopSignal {
 
   addEventListener(_type: 'abort', listener: StopListener): void {
     if (this.#aborted) return;
-    if (this.#others !== undefined) this.#others.push(listener);
-    else if (this.#listener === undefined) this.#listener = listener;
-    else this.#others = [listener];
+    if (this.#others === undefined && this.#listener === undefined) this.#listener = listener;
+    // As long as it has to be: an array that is added to, or spread, is given room for many more.
+    else this.#others = (this.#others ?? []).concat(listener);
   }
 
   removeEventListener(_type: 'abort', listener: StopListener): void {
@@ -73,7 +78,8 @@ export const NEVER: StopSignal = {
   removeEventListener() {},
 };
 
-function tell(listener: StopListener): void {
+/** Runs a listener as `abort` does. */
+export function tell(listener: StopListener): void {
   try {
     if (typeof listener === 'function') listener();
     else listener.handleEvent();
@@ -94,7 +100,17 @@ export function abortSignalOf(signal: StopSignal): AbortSignal {
   return controller.signal;
 }
 
-/** Aborts with the first that does. Not for each call: it has the weight of AbortSignals. */
+/** Aborts with the first that does. For signals that live no longer than whoever asks: nothing is taken back. */
+export function eitherOf(...signals: readonly StopSignal[]): StopSignal {
+  const either = new Stop();
+  for (const signal of signals) {
+    if (signal.aborted) either.abort(signal.reason);
+    else signal.addEventListener('abort', () => either.abort(signal.reason));
+  }
+  return either;
+}
+
+/** The same for signals of any age. It has the weight of AbortSignals. */
 export function anySignal(signals: readonly StopSignal[]): AbortSignal {
   return AbortSignal.any(signals.map(abortSignalOf));
 }

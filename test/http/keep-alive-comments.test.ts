@@ -6,12 +6,16 @@ test('F42: each stream is served once an interval, from its own start on, by one
   t.mock.timers.enable({ apis: ['setInterval'] });
   const comments = new KeepAliveComments(15_000);
   const counts = { early: 0, late: 0 };
-  const stopEarly = comments.add(() => {
-    counts.early += 1;
+  const early = comments.add({
+    writeComment() {
+      counts.early += 1;
+    },
   });
   t.mock.timers.tick(7_000);
-  const stopLate = comments.add(() => {
-    counts.late += 1;
+  const late = comments.add({
+    writeComment() {
+      counts.late += 1;
+    },
   });
   t.mock.timers.tick(7_999);
   assert.deepEqual(counts, { early: 0, late: 0 });
@@ -23,12 +27,12 @@ test('F42: each stream is served once an interval, from its own start on, by one
   assert.deepEqual(counts, { early: 5, late: 5 });
   assert.equal(comments.size, 2);
 
-  stopEarly();
-  stopEarly();
+  comments.remove(early);
+  comments.remove(early);
   assert.equal(comments.size, 1);
   t.mock.timers.tick(15_000);
   assert.deepEqual(counts, { early: 5, late: 6 });
-  stopLate();
+  comments.remove(late);
   t.mock.timers.tick(60_000);
   assert.deepEqual(counts, { early: 5, late: 6 });
   assert.equal(comments.size, 0);
@@ -37,7 +41,26 @@ test('F42: each stream is served once an interval, from its own start on, by one
 test('F42: the timer does not keep the process alive', () => {
   const comments = new KeepAliveComments(15_000);
   const before = process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-  const stop = comments.add(() => {});
+  const place = comments.add({ writeComment() {} });
   assert.equal(process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length, before);
-  stop();
+  comments.remove(place);
+});
+
+test('F42: streams that open at once are served a few at a time, and none later than after an interval', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const comments = new KeepAliveComments(1_000);
+  const served = new Map<number, number>();
+  let now = 0;
+  const places = Array.from({ length: 5_000 }, () =>
+    comments.add({ writeComment: () => served.set(now, (served.get(now) ?? 0) + 1) }),
+  );
+  for (; now < 1_000; now += 10) t.mock.timers.tick(10);
+  const counts = [...served.values()];
+  assert.equal(
+    counts.reduce((sum, count) => sum + count, 0),
+    5_000,
+  );
+  assert.ok(Math.max(...counts) <= 51, `${Math.max(...counts)} at a time`);
+  for (const place of places) comments.remove(place);
+  assert.equal(comments.size, 0);
 });

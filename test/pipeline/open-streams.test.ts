@@ -4,14 +4,14 @@ import { OpenStreams } from '../../src/pipeline/open-streams.ts';
 
 test('F24: each caller counts alone, each stream once, and nothing is kept of callers without any', () => {
   const streams = new OpenStreams();
-  const leave = streams.enter('a', 2);
+  const place = streams.enter('a', 2);
   const other = streams.enter('a', 2);
   assert.throws(() => streams.enter('a', 2), { code: 'no-capacity' });
   const bystander = streams.enter('b', 2);
-  leave();
-  leave();
+  place.leave();
+  place.leave();
   const again = streams.enter('a', 2);
   assert.throws(() => streams.enter('a', 2), { code: 'no-capacity' });
-  for (const end of [other, again, bystander]) end();
+  for (const each of [other, again, bystander]) each.leave();
   assert.equal(streams.callers, 0);
 });

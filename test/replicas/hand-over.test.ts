@@ -12,7 +12,6 @@ import { createLogger } from '../../src/telemetry/logger.ts';
 import { eventually } from '../support/eventually.ts';
 import { nextRequest } from '../support/next-request.ts';
 import {
-  aborted,
   framesOf,
   openWire,
   type ReplicaWireOptions,

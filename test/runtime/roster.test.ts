@@ -4,14 +4,14 @@ import { Roster } from '../../src/runtime/roster.ts';
 
 test('what has entered is there until it leaves, in whatever order it goes', () => {
   const roster = new Roster<string>();
-  const leave = new Map(['a', 'b', 'c', 'd'].map((item) => [item, roster.enter(item)]));
+  const places = new Map(['a', 'b', 'c', 'd'].map((item) => [item, roster.enter(item)]));
   for (const [gone, left] of [
     ['b', ['a', 'c', 'd']],
     ['d', ['a', 'c']],
     ['a', ['c']],
     ['c', []],
   ] as const) {
-    leave.get(gone)?.();
+    places.get(gone)?.leave();
     assert.deepEqual([...roster].sort(), left);
     assert.equal(roster.size, left.length);
   }
@@ -19,18 +19,18 @@ test('what has entered is there until it leaves, in whatever order it goes', () 
 
 test('leaving twice takes nobody else away', () => {
   const roster = new Roster<string>();
-  const leave = roster.enter('first');
-  assert.equal(leave(), true);
+  const place = roster.enter('first');
+  assert.equal(place.leave(), true);
   roster.enter('second');
-  assert.equal(leave(), false);
+  assert.equal(place.leave(), false);
   assert.deepEqual([...roster], ['second']);
 });
 
 test('the same item may be there several times', () => {
   const roster = new Roster<string>();
-  const leave = roster.enter('same');
+  const place = roster.enter('same');
   roster.enter('same');
-  leave();
+  place.leave();
   assert.equal(roster.size, 1);
 });
 
@@ -38,9 +38,9 @@ test('who leaves while others are gone through disturbs nobody', () => {
   const roster = new Roster<() => void>();
   const seen: number[] = [];
   for (const number of [1, 2, 3]) {
-    const leave = roster.enter(() => {
+    const place = roster.enter(() => {
       seen.push(number);
-      leave();
+      place.leave();
     });
   }
   for (const each of roster) each();

@@ -196,9 +196,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       bearerChallenge({ resources, hasMetadata: issuers.size > 0, requiredScopes: required }, challenge),
     metadata: (view) => resourceMetadata(auth, resources, view),
     watch(principal, done) {
-      const { expiresAtMs } = principal;
-      const isVouchedFor = () => signIns.get(principal)?.isVouchedFor() ?? true;
-      return watches.watch({ expiresAtMs, isVouchedFor }, done);
+      return watches.watch({ expiresAtMs: principal.expiresAtMs, signedIn: signIns.get(principal) }, done);
     },
     warmUp() {
       for (const { keys } of issuers.values()) keys.refresh();
@@ -223,7 +221,7 @@ function openToAll(watches: CredentialWatch): Authenticator {
     recognize: () => ANONYMOUS,
     challenge: () => 'Bearer',
     metadata: () => undefined,
-    watch: (_principal, done) => watches.watch({ expiresAtMs: undefined, isVouchedFor: () => true }, done),
+    watch: (_principal, done) => watches.watch({ expiresAtMs: undefined, signedIn: undefined }, done),
     warmUp() {},
     noteKeysChanged() {},
     close: () => watches.endAll(),

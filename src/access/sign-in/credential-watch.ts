@@ -7,13 +7,18 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export interface WatchedCredential {
   /** By `Date.now()`; undefined for one that ends only when it is withdrawn. */
   readonly expiresAtMs: number | undefined;
+  /** Undefined for what nobody can take back. */
+  readonly signedIn: Vouched | undefined;
+}
+
+export interface Vouched {
   /** False once the issuer has taken the key back that vouches for it. */
   isVouchedFor(): boolean;
 }
 
 export class CredentialWatch {
   readonly #now: () => number;
-  readonly #watched = new Set<{ readonly credential: WatchedCredential; end(): void }>();
+  readonly #watched = new Set<Watched>();
   #ended = false;
 
   constructor(now: () => number) {
@@ -26,45 +31,69 @@ export class CredentialWatch {
 
   /** @returns a signal that aborts when the credential ends; watched until `done` aborts */
   watch(credential: WatchedCredential, done: StopSignal): StopSignal {
-    const over = new Stop();
-    let timer: NodeJS.Timeout | undefined;
-    const stop = () => {
-      clearTimeout(timer);
-      done.removeEventListener('abort', stop);
-      this.#watched.delete(entry);
-    };
-    const end = () => {
-      stop();
-      over.abort();
-    };
-    const wait = () => {
-      if (credential.expiresAtMs === undefined) return;
-      const leftMs = credential.expiresAtMs - this.#now();
-      if (leftMs <= 0) end();
-      else timer = setTimeout(wait, Math.min(leftMs, MAX_TIMER_MS));
-    };
-    const entry = { credential, end };
-    if (done.aborted) return over;
-    if (this.#ended) {
-      over.abort();
-      return over;
-    }
-    this.#watched.add(entry);
-    done.addEventListener('abort', stop, { once: true });
-    wait();
-    return over;
+    const watched = new Watched(this.#watched, credential, this.#now);
+    if (this.#ended) watched.abort();
+    else if (!done.aborted) watched.begin(done);
+    return watched;
   }
 
   /** Ends what is vouched for no more. */
   review(): void {
-    for (const { credential, end } of this.#watched) {
-      if (!credential.isVouchedFor()) end();
-    }
+    for (const watched of this.#watched) watched.review();
   }
 
   /** Ends everything that is watched, and whatever is to be watched later. */
   endAll(): void {
     this.#ended = true;
-    for (const { end } of this.#watched) end();
+    for (const watched of this.#watched) watched.end();
   }
+}
+
+/** Signal, timer and place in the watch in one: thousands of streams may have one each. */
+class Watched extends Stop {
+  readonly #all: Set<Watched>;
+  readonly #signedIn: Vouched | undefined;
+  readonly #expiresAtMs: number | undefined;
+  readonly #now: () => number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(all: Set<Watched>, { expiresAtMs, signedIn }: WatchedCredential, now: () => number) {
+    super();
+    this.#all = all;
+    this.#signedIn = signedIn;
+    this.#expiresAtMs = expiresAtMs;
+    this.#now = now;
+  }
+
+  begin(done: StopSignal): void {
+    this.#all.add(this);
+    done.addEventListener('abort', this);
+    this.wait();
+  }
+
+  /** Nobody has to be told any more. */
+  handleEvent(): void {
+    clearTimeout(this.#timer);
+    this.#all.delete(this);
+  }
+
+  end(): void {
+    this.handleEvent();
+    this.abort();
+  }
+
+  review(): void {
+    if (this.#signedIn?.isVouchedFor() === false) this.end();
+  }
+
+  wait(): void {
+    if (this.#expiresAtMs === undefined) return;
+    const leftMs = this.#expiresAtMs - this.#now();
+    if (leftMs <= 0) this.end();
+    else this.#timer = setTimeout(waitOn, Math.min(leftMs, MAX_TIMER_MS), this);
+  }
+}
+
+function waitOn(watched: Watched): void {
+  watched.wait();
 }

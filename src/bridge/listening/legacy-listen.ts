@@ -6,12 +6,13 @@ import { META } from '../../protocol/era.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../protocol/json-text.ts';
 import { type ListChange, promisedListChanges } from '../../protocol/list-changes.ts';
 import type { StopSignal } from '../../runtime/stop.ts';
-import type { ServerLink } from '../../servers/server-link.ts';
 import type { ServerMessage } from '../../servers/transport.ts';
 import { unlessAborted, untilAborted } from '../../servers/within-time.ts';
+import type { CallOutput } from '../call-output.ts';
 import type { CarriedCall } from '../carried-call.ts';
 import { linkOwner, principalLinkKey } from '../choose-link.ts';
 import { crossedCapabilities } from '../client-features.ts';
+import type { LinkHub } from './link-hub.ts';
 import type { StandingListen } from './standing-listen.ts';
 
 const MAX_URIS = 256;
@@ -19,67 +20,119 @@ const MAX_URIS = 256;
 /** Resolves once it stands where the call takes it over then, else once it is over. */
 export async function carryLegacyListen(carried: CarriedCall): Promise<'ok' | 'error'> {
   const { call, bridge } = carried;
-  const { request, output, link, server, signal } = call;
+  const { client, request, output, link, server, signal } = call;
   const { notifications } = carried.context.request.params ?? {};
   const filter = isJsonObject(notifications) ? notifications : {};
-  const hub = bridge.hubs.of(link);
-  const listChanges = honouredListChanges(filter, link.peer.capabilities);
-  const wantedMethods = new Set<string>(listChanges.map(({ method }) => method));
-  const uris = new Set<string>();
-  const _meta = { [META.subscriptionId]: readJson(request.idText) as JsonValue };
-  const held: ServerMessage[] = [];
-  let acknowledged = false;
-
-  const deliver = (message: ServerMessage) => {
-    if (!acknowledged) {
-      held.push(message);
-      return;
-    }
-    const meta = isJsonObject(message.params?._meta) ? message.params._meta : {};
-    void output.send({ ...message, params: { ...message.params, _meta: { ...meta, ..._meta } } });
-  };
-  const receive = (message: ServerMessage) => {
-    const { uri } = message.params ?? {};
-    const isUpdate =
-      message.method === 'notifications/resources/updated' && typeof uri === 'string' && uris.has(uri);
-    if (isUpdate || wantedMethods.has(message.method)) deliver(message);
-  };
-  const declared = crossedCapabilities(call.client.capabilities, server.config.client);
-  const owner = linkOwner(server, principalLinkKey(call.client, declared));
-  const stops = [bridge.hubs.listen(owner, receive), server.onSharedMessage(receive, call.client.principal)];
-  const close = () => {
-    for (const stop of stops) stop();
-    for (const uri of uris) hub.subscriptions.remove(uri);
-  };
+  const { capabilities } = link.peer;
+  const listen = new LegacyListen(output, request.idText, honouredListChanges(filter, capabilities));
+  const declared = crossedCapabilities(client.capabilities, server.config.client);
+  const owner = linkOwner(server, principalLinkKey(client, declared));
+  const hear = (message: ServerMessage) => listen.hear(message);
+  listen.hearUntilClosed(bridge.hubs.listen(owner, hear), server.onSharedMessage(hear, client.principal));
   try {
-    for (const uri of wantedUris(filter, link.peer.capabilities)) {
-      if (await hub.subscriptions.add(uri, signal)) uris.add(uri);
-    }
-    const agreed: JsonObject = Object.fromEntries(listChanges.map(({ filter: name }) => [name, true]));
-    if (uris.size > 0) agreed.resourceSubscriptions = [...uris];
-    void output.send({
-      jsonrpc: '2.0',
-      method: 'notifications/subscriptions/acknowledged',
-      params: { _meta, notifications: agreed },
-    });
-    acknowledged = true;
-    for (const message of held.splice(0)) deliver(message);
+    await listen.subscribe(bridge.hubs.of(link), wantedUris(filter, capabilities), signal);
+    listen.acknowledge();
   } catch (thrown) {
-    close();
+    listen.close();
     throw thrown;
   }
-  const { idText } = request;
-  const complete = () => output.respond(idText, { result: { resultType: 'complete', _meta } }, 200);
-  const standing: StandingListen = {
-    // What is subscribed is gone with its link; without that, no link matters.
-    untilOver: (until) =>
-      untilOver(uris.size === 0 ? undefined : hub.link, until)
-        .then(complete)
-        .finally(close),
-  };
-  if (call.onStanding === undefined) await standing.untilOver(signal);
-  else call.onStanding(standing);
+  if (call.onStanding === undefined) await runOut(listen, signal);
+  else call.onStanding(listen);
   return 'ok';
+}
+
+/** @throws the signal's reason */
+async function runOut(listen: LegacyListen, signal: StopSignal): Promise<void> {
+  const { linkGone } = listen;
+  try {
+    await (linkGone === undefined ? untilAborted(signal) : unlessAborted(linkGone, signal));
+    listen.complete();
+  } finally {
+    listen.close();
+  }
+}
+
+/** One object and few functions: thousands may stand. */
+class LegacyListen implements StandingListen {
+  readonly #output: CallOutput;
+  readonly #idText: string;
+  readonly #listChanges: readonly ListChange[];
+  #stops: readonly (() => void)[] = [];
+  #hub: LinkHub | undefined;
+  #uris: string[] = [];
+  /** What was heard before the acknowledgement. */
+  #held: ServerMessage[] | undefined = [];
+
+  constructor(output: CallOutput, idText: string, listChanges: readonly ListChange[]) {
+    this.#output = output;
+    this.#idText = idText;
+    this.#listChanges = listChanges;
+  }
+
+  /** What is subscribed is gone with its link; without that, no link matters. */
+  get linkGone(): Promise<void> | undefined {
+    return this.#hub?.link.closed;
+  }
+
+  hearUntilClosed(...stops: (() => void)[]): void {
+    this.#stops = stops;
+  }
+
+  hear(message: ServerMessage): void {
+    if (!this.#concerns(message)) return;
+    if (this.#held === undefined) this.#deliver(message);
+    else this.#held.push(message);
+  }
+
+  async subscribe(hub: LinkHub, uris: readonly string[], signal: StopSignal): Promise<void> {
+    for (const uri of uris) {
+      if (!(await hub.subscriptions.add(uri, signal))) continue;
+      this.#hub = hub;
+      this.#uris.push(uri);
+    }
+  }
+
+  acknowledge(): void {
+    const agreed: JsonObject = Object.fromEntries(this.#listChanges.map(({ filter: name }) => [name, true]));
+    if (this.#uris.length > 0) agreed.resourceSubscriptions = [...this.#uris];
+    void this.#output.send({
+      jsonrpc: '2.0',
+      method: 'notifications/subscriptions/acknowledged',
+      params: { _meta: this.#ownMeta(), notifications: agreed },
+    });
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const message of held) this.#deliver(message);
+  }
+
+  complete(): void {
+    const result = { resultType: 'complete', _meta: this.#ownMeta() };
+    this.#output.respond(this.#idText, { result }, 200);
+  }
+
+  close(): undefined {
+    for (const stop of this.#stops) stop();
+    for (const uri of this.#uris) this.#hub?.subscriptions.remove(uri);
+  }
+
+  #concerns({ method, params }: ServerMessage): boolean {
+    if (this.#listChanges.some((change) => change.method === method)) return true;
+    const uri = params?.uri;
+    return (
+      method === 'notifications/resources/updated' && typeof uri === 'string' && this.#uris.includes(uri)
+    );
+  }
+
+  #deliver(message: ServerMessage): void {
+    const { _meta } = message.params ?? {};
+    const meta = isJsonObject(_meta) ? _meta : {};
+    const params = { ...message.params, _meta: { ...meta, ...this.#ownMeta() } };
+    void this.#output.send({ ...message, params });
+  }
+
+  #ownMeta(): JsonObject {
+    return { [META.subscriptionId]: readJson(this.#idText) as JsonValue };
+  }
 }
 
 function honouredListChanges(filter: JsonObject, capabilities: JsonObject): ListChange[] {
@@ -93,9 +146,4 @@ function wantedUris(filter: JsonObject, { resources }: JsonObject): string[] {
   if (uris.length > MAX_URIS)
     throw new GatewayError('params-invalid', { text: `At most ${MAX_URIS} resources a stream` });
   return uris;
-}
-
-/** Resolves when the link closes, if it is one that counts; rejects with the signal's reason. */
-function untilOver(link: ServerLink | undefined, signal: StopSignal): Promise<void> {
-  return link === undefined ? untilAborted(signal) : unlessAborted(link.closed, signal);
 }

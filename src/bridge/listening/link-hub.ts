@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { METHOD_NOT_FOUND } from '../../protocol/error-codes.ts';
 import { isSameId, type JsonRpcRequest, readExactId } from '../../protocol/json-rpc.ts';
 import { isJsonObject } from '../../protocol/json-text.ts';
-import { Roster } from '../../runtime/roster.ts';
+import { type Place, Roster } from '../../runtime/roster.ts';
 import type { ServerLink } from '../../servers/server-link.ts';
 import type { ServerMessage } from '../../servers/transport.ts';
 import { relatedTask } from '../crossings/related-task.ts';
@@ -74,11 +74,11 @@ export class LinkHub {
     return this.link.transport.kind !== 'http' || this.#asksOutsideCalls;
   }
 
-  /** From here on questions may belong to `call`; those that came too early do. Returns the way out. */
-  enter(call: ParkedCall): () => void {
-    const leave = this.#askers.enter(call);
+  /** From here on questions may belong to `call`, until it leaves; those that came too early do. */
+  enter(call: ParkedCall): Place {
+    const place = this.#askers.enter(call);
     this.#handHomeless(call, (question) => relatedTask(question) === undefined);
-    return leave;
+    return place;
   }
 
   /** The server runs `call` as this task: what says that it belongs to it, does. */
@@ -87,8 +87,8 @@ export class LinkHub {
     this.#handHomeless(call, (question) => relatedTask(question) === taskId);
   }
 
-  /** Keeps `call` in reach for what the server takes back, parked or not. Returns the way out. */
-  hold(call: ParkedCall): () => void {
+  /** Keeps `call` in reach for what the server takes back, parked or not, until it leaves. */
+  hold(call: ParkedCall): Place {
     return this.#held.enter(call);
   }
 
@@ -199,7 +199,7 @@ export class LinkHub {
 /** The hub of each link, for as long as the link itself is held by anyone; and who listens to whose links. */
 export class LinkHubs {
   readonly #hubs = new WeakMap<ServerLink, LinkHub>();
-  readonly #listeners = new Map<string, Set<HubListener>>();
+  readonly #listeners = new Map<string, OwnersListeners>();
   readonly #onListChanged: (link: ServerLink, method: string) => void;
   readonly #questionPatienceMs: number;
 
@@ -234,16 +234,33 @@ export class LinkHubs {
 
   /** Hears notifications of the owner's link, whether it is open by now or will be. Returns the way to stop. */
   listen(owner: string, listener: HubListener): () => void {
-    const listeners = this.#listeners.get(owner) ?? new Set();
-    this.#listeners.set(owner, listeners.add(listener));
-    return () => {
-      listeners.delete(listener);
-      if (listeners.size === 0 && this.#listeners.get(owner) === listeners) this.#listeners.delete(owner);
-    };
+    const listeners = this.#listeners.get(owner) ?? new OwnersListeners(owner, this.#listeners);
+    return listeners.listen(listener);
   }
 
   /** Owners somebody listens to. */
   get listened(): number {
     return this.#listeners.size;
+  }
+}
+
+/** Holds the text that owners are told apart by, so that none of the listeners has to. */
+class OwnersListeners extends Set<HubListener> {
+  readonly #owner: string;
+  readonly #all: Map<string, OwnersListeners>;
+
+  constructor(owner: string, all: Map<string, OwnersListeners>) {
+    super();
+    this.#owner = owner;
+    this.#all = all;
+  }
+
+  listen(listener: HubListener): () => void {
+    this.add(listener);
+    this.#all.set(this.#owner, this);
+    return () => {
+      this.delete(listener);
+      if (this.size === 0 && this.#all.get(this.#owner) === this) this.#all.delete(this.#owner);
+    };
   }
 }

@@ -1,11 +1,8 @@
 // A listen that has been acknowledged: it holds no more than it takes to hear, since thousands may stand for days.
-import type { StopSignal } from '../../runtime/stop.ts';
 
 export interface StandingListen {
-  /**
-   * Resolves when its link has gone, and its client has been told to listen again. To be called, and once.
-   *
-   * @throws the signal's reason
-   */
-  untilOver(signal: StopSignal): Promise<void>;
+  /** Resolves when the link has gone that it hears from; undefined where it is heard whatever becomes of links. */
+  readonly linkGone: Promise<void> | undefined;
+  /** Hears no more. To be called once. @returns a promise where that takes its time */
+  close(): Promise<void> | undefined;
 }

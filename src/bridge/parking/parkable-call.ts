@@ -91,18 +91,18 @@ async function asAsker(
   exchange: () => Promise<void>,
 ): Promise<void> {
   if (needsTask(call.tool, parked.link.peer)) return exchange();
-  const leave = bridge.hubs.of(parked.link).enter(parked);
+  const place = bridge.hubs.of(parked.link).enter(parked);
   try {
     await exchange();
   } finally {
-    leave();
+    place.leave();
   }
 }
 
 /** Sends the call; it lives until the server has answered, whichever exchanges come and go. */
 async function run(carried: CarriedCall, parked: ParkedCall): Promise<void> {
   const hub = carried.bridge.hubs.of(parked.link);
-  const leave = hub.hold(parked);
+  const place = hub.hold(parked);
   // Without features nothing can be asked.
   const raiseFence = () => {
     if (Object.keys(parked.declared).length > 0) hub.raiseFence();
@@ -124,7 +124,7 @@ async function run(carried: CarriedCall, parked: ParkedCall): Promise<void> {
     if (!parked.upstream.signal.aborted) raiseFence();
     parked.fail(thrown);
   } finally {
-    leave();
+    place.leave();
   }
 }
 

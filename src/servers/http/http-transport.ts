@@ -197,7 +197,7 @@ class StreamableHttpTransport implements HttpTransport {
       // On a modern leg closing the stream says it all; `initialize` must not be cancelled on a legacy one.
       if (!modern && method !== 'initialize') this.#notices.cancel(id);
     });
-    const leave = this.#exchanges.enter(stop);
+    const place = this.#exchanges.enter(stop);
     const exchange = runCallExchange({
       endpoint: this.#endpoint,
       pending,
@@ -217,7 +217,7 @@ class StreamableHttpTransport implements HttpTransport {
     });
     const done = this.#life.hold();
     const over = () => {
-      leave();
+      place.leave();
       done();
     };
     exchange.then(over, (thrown: unknown) => {

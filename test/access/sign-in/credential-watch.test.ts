@@ -7,7 +7,7 @@ import { abortSignalOf } from '../../../src/runtime/stop.ts';
 import { signingKey, signToken } from '../../support/token-issuer.ts';
 import { startRig } from './sign-in-rig.ts';
 
-const VOUCHED = { isVouchedFor: () => true };
+const VOUCHED = { signedIn: { isVouchedFor: () => true } };
 
 test('a watch ends at the time of its credential, and not before', async () => {
   const watches = new CredentialWatch(Date.now);

@@ -19,10 +19,10 @@ function hubRig(
   const running = () => {
     const call = rig.open();
     const exchange = new RecordedExchange();
-    const release = hub.hold(call);
-    const leave = hub.enter(call);
+    const held = hub.hold(call);
+    const place = hub.enter(call);
     const told = call.attach(exchange);
-    return { call, exchange, told, release, leave };
+    return { call, exchange, told, release: () => held.leave(), leave: () => place.leave() };
   };
   return { ...rig, hub, changed, running };
 }

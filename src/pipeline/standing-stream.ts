@@ -1,0 +1,79 @@
+// A subscription that has been acknowledged is left to itself: all that led to it is let go of, the functions that wait for
+// one another included. There may be thousands, each for days.
+import type { StandingListen } from '../bridge/listening/standing-listen.ts';
+import type { Place } from '../runtime/roster.ts';
+import { Stop, type StopHearer } from '../runtime/stop.ts';
+import { unlessAborted } from '../servers/within-time.ts';
+import type { Exchange } from './exchange.ts';
+import type { OpenListen } from './open-listens.ts';
+
+export interface StandingParts {
+  /** Ends it. */
+  readonly open: OpenListen;
+  readonly listen: StandingListen;
+  /** Among the streams of its caller; undefined where its client is on another replica. */
+  readonly place: Place | undefined;
+}
+
+/** The exchange goes on by itself from here, as its `standing`. */
+export function leaveStanding(exchange: Exchange, parts: StandingParts): void {
+  const stream = new StandingStream(exchange, parts);
+  exchange.standing = stream.over;
+  exchange.settleIn?.();
+  stream.begin();
+}
+
+class StandingStream implements StopHearer {
+  readonly over = new Stop();
+  readonly #exchange: Exchange;
+  readonly #open: OpenListen;
+  readonly #listen: StandingListen;
+  readonly #place: Place | undefined;
+  readonly #startedAt = performance.now();
+
+  constructor(exchange: Exchange, { open, listen, place }: StandingParts) {
+    this.#exchange = exchange;
+    this.#open = open;
+    this.#listen = listen;
+    this.#place = place;
+    // Of the beginning.
+    exchange.record.outcome = undefined;
+    exchange.record.upstreamMs = undefined;
+  }
+
+  begin(): void {
+    void this.#abortWithLink();
+    if (this.#open.aborted) this.handleEvent();
+    else this.#open.addEventListener('abort', this);
+  }
+
+  /** A link may outlive the stream by days, and then holds nothing of it. */
+  async #abortWithLink(): Promise<void> {
+    const { linkGone } = this.#listen;
+    if (linkGone === undefined) return;
+    await unlessAborted(linkGone, this.#open).catch(() => undefined);
+    this.#open.abort();
+  }
+
+  /** It is over, whoever ended it. */
+  handleEvent(): void {
+    const closing = this.#listen.close();
+    if (closing === undefined) this.#conclude();
+    else void closing.then(() => this.#conclude());
+  }
+
+  #conclude(): void {
+    const { clientGone, record, reply } = this.#exchange;
+    this.#open.close();
+    this.#place?.leave();
+    record.upstreamMs = performance.now() - this.#startedAt;
+    if (clientGone.aborted) {
+      record.outcome = 'cancelled';
+      reply.end();
+    } else {
+      this.#open.complete();
+      record.outcome = 'ok';
+    }
+    this.over.abort();
+  }
+}
