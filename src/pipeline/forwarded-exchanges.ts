@@ -5,6 +5,7 @@ import type { SealedState } from '../bridge/seals/sealed-state.ts';
 import { GatewayError } from '../errors.ts';
 import { FleetingMap } from '../runtime/fleeting-map.ts';
 import { anySignal } from '../runtime/stop.ts';
+import { untilAborted } from '../servers/within-time.ts';
 import type { Exchange } from './exchange.ts';
 import { callerWithCredentials } from './handed-credentials.ts';
 
@@ -38,13 +39,13 @@ export class ForwardedExchanges {
     }
     const left = new AbortController();
     this.#running.set(key, left);
+    const own: Exchange = Object.create(exchange, {
+      clientGone: { value: anySignal([exchange.clientGone, left.signal]) },
+      caller: { value: callerWithCredentials(this.#state, exchange, this.#self) },
+    });
     try {
-      await handle(
-        Object.create(exchange, {
-          clientGone: { value: anySignal([exchange.clientGone, left.signal]) },
-          caller: { value: callerWithCredentials(this.#state, exchange, this.#self) },
-        }),
-      );
+      await handle(own);
+      if (own.standing !== undefined) await untilAborted(own.standing).catch(() => undefined);
     } finally {
       if (this.#running.get(key) === left) this.#running.delete(key);
     }

@@ -77,7 +77,7 @@ export async function listenToAll(
     void open.send({ jsonrpc: '2.0', method: acknowledged, params: { _meta, notifications: agreed } });
     stream.release();
   } catch (thrown) {
-    open.abort();
+    open.abort(thrown);
     open.close();
     place.leave();
     await close();

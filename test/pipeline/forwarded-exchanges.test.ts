@@ -6,7 +6,7 @@ import { ANONYMOUS } from '../../src/access/principal.ts';
 import { SealedState } from '../../src/bridge/seals/sealed-state.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import { ForwardedExchanges } from '../../src/pipeline/forwarded-exchanges.ts';
-import type { StopSignal } from '../../src/runtime/stop.ts';
+import { Stop, type StopSignal } from '../../src/runtime/stop.ts';
 
 function rig({ isDraining = false } = {}) {
   const exchanges = new ForwardedExchanges(new SealedState(), 'home', () => isDraining);
@@ -26,6 +26,19 @@ function rig({ isDraining = false } = {}) {
     exchanges,
     said,
     leave: (replica: string, id: string) => exchanges.run(arrived('left', replica, id), never),
+    /** One that stands once it has been handled, until it is told to end. */
+    stream(replica: string, id: string) {
+      const standing = new Stop();
+      const over = exchanges.run(arrived('permitted', replica, id), async (exchange) => {
+        exchange.standing = standing;
+      });
+      return {
+        async end() {
+          standing.abort();
+          await over;
+        },
+      };
+    },
     /** A call that runs until it is told to end. */
     call(replica: string, id: string) {
       const done = Promise.withResolvers<void>();
@@ -78,4 +91,13 @@ test('F44: word that a client has left is heard while the home drains too, which
   await assert.rejects(leave('edge', 'x1'), { code: 'draining' });
   assert.equal(one.isLeft(), true);
   await one.end();
+});
+
+test('what stands runs on until it is over', async () => {
+  const { exchanges, stream } = rig();
+  const one = stream('edge', 'x1');
+  await new Promise(setImmediate);
+  assert.equal(exchanges.running, 1);
+  await one.end();
+  assert.equal(exchanges.running, 0);
 });
