@@ -35,7 +35,7 @@ export function linkInPlace(server: Server, { session, caller }: CallingClient):
   const own = session && server.peekOwnLink(sessionLinkKey(session));
   if (own !== undefined) return own;
   const catalogue = server.peekCatalogueLink(caller);
-  session?.ended.signal.throwIfAborted();
+  session?.ended.throwIfAborted();
   return catalogue && carriesCalls(server, catalogue) ? catalogue : undefined;
 }
 
@@ -56,7 +56,7 @@ export async function chooseLink(
   const { caller } = client;
   const catalogue = await server.catalogueLink(caller);
   // Its session may have ended meanwhile, and with it whoever would close a link that is opened now.
-  session?.ended.signal.throwIfAborted();
+  session?.ended.throwIfAborted();
   if (carriesCalls(server, catalogue)) return catalogue;
   const isolation = server.isolationFor(catalogue.peer) === 'principal' ? 'principal' : 'session';
   if (isList(request.method)) return listLink(server, client, catalogue);
@@ -93,7 +93,7 @@ async function openSessionLink(
 ): Promise<ServerLink> {
   session.servers.add(server);
   if (server.config.type === 'stdio') await session.kept.claimProcess();
-  session.ended.signal.throwIfAborted();
+  session.ended.throwIfAborted();
   const link = await server.ownLink({
     ...terms,
     key: sessionLinkKey(session),

@@ -5,10 +5,16 @@ import { FleetingMap } from '../../src/runtime/fleeting-map.ts';
 test('values are found by their keys until they are deleted', () => {
   const map = new FleetingMap<string, { readonly name: string }>();
   const [one, two, three] = [{ name: 'one' }, { name: 'two' }, { name: 'three' }];
+  assert.deepEqual([map.size, map.get('a'), map.values()], [0, undefined, []]);
+  map.delete('a');
   map.set('a', one);
   map.set('b', two);
   assert.equal(map.get('a'), one);
   assert.deepEqual(map.values(), [one, two]);
+  assert.deepEqual(map.entries(), [
+    ['a', one],
+    ['b', two],
+  ]);
   map.set('a', three);
   assert.equal(map.get('a'), three);
   assert.equal(map.size, 2);

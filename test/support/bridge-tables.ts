@@ -49,7 +49,7 @@ export function watchBridge(): BridgeTables {
       streamsOfLinks: sum(hubs, ({ link }) => (link.peer.era === 'legacy' ? link.streams : 0)),
       unsettledOfHubs: sum(hubs, (hub) => hub.unsettled),
       openQuestions: sum(sessions, (session) => session.pendingQuestions),
-      openSessions: sum(sessions, (session) => Number(!session.ended.signal.aborted)),
+      openSessions: sum(sessions, (session) => Number(!session.ended.aborted)),
       streamsOfSessions: sum(sessions, (session) => session.streams.size),
       busySessions: sum(sessions, (session) => Number(session.busy)),
     }),

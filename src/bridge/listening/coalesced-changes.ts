@@ -2,10 +2,11 @@
 
 /** A restart of several servers is one change to a client. */
 const GATHER_MS = 50;
+const NONE: readonly string[] = [];
 
 export class CoalescedChanges {
   readonly #tell: (method: string) => void;
-  readonly #due = new Set<string>();
+  #due: readonly string[] = NONE;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(tell: (method: string) => void) {
@@ -13,22 +14,22 @@ export class CoalescedChanges {
   }
 
   note(method: string): void {
-    this.#due.add(method);
+    if (!this.#due.includes(method)) this.#due = [...this.#due, method];
     this.#timer ??= setTimeout(() => this.flush(), GATHER_MS);
   }
 
   /** Tells what is due now. */
   flush(): void {
     this.#stop();
-    const due = [...this.#due];
-    this.#due.clear();
+    const due = this.#due;
+    this.#due = NONE;
     for (const method of due) this.#tell(method);
   }
 
   /** What is due is not told any more. */
   close(): void {
     this.#stop();
-    this.#due.clear();
+    this.#due = NONE;
   }
 
   #stop(): void {

@@ -62,7 +62,7 @@ function bindSubscriptions(
       asker = undefined;
       return carriesCalls(at, catalogue) ? catalogue : undefined;
     },
-    ended: session.ended.signal,
+    ended: session.ended,
     info: session.record.clientInfo,
     deliver: (message) => session.deliver(server.slug, message),
   });

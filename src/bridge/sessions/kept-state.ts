@@ -24,14 +24,14 @@ export class KeptState {
   readonly #options: KeptStateOptions;
   #state: SessionState;
   /** Sessions at servers that nobody has gone on in yet, by slug. */
-  readonly #heirlooms: Map<string, string>;
+  readonly #heirlooms: Map<string, string> | undefined;
   /** As they were noted last: the same seal twice has two texts. */
-  readonly #upstreamIds = new Map<string, string>();
+  #upstreamIds: Map<string, string> | undefined;
 
   constructor(options: KeptStateOptions) {
     this.#options = options;
     this.#state = options.inherited ?? NEW_STATE;
-    this.#heirlooms = new Map(Object.entries(this.#state.upstreamSessions));
+    this.#heirlooms = options.inherited && new Map(Object.entries(options.inherited.upstreamSessions));
   }
 
   get state(): SessionState {
@@ -60,6 +60,7 @@ export class KeptState {
   /** Its session at a legacy HTTP server; sealed, as whoever has the id goes on in it. */
   noteUpstream(server: ServerConfig, { id, peer }: UpstreamSession): void {
     if (this.#options.save === undefined || server.type !== 'http') return;
+    this.#upstreamIds ??= new Map();
     if (this.#upstreamIds.get(server.slug) === id) return;
     this.#upstreamIds.set(server.slug, id);
     const { version, capabilities, serverInfo } = peer;
@@ -71,13 +72,13 @@ export class KeptState {
 
   /** The slugs of servers where a session is left to go on in. */
   get heirlooms(): readonly string[] {
-    return [...this.#heirlooms.keys()];
+    return [...(this.#heirlooms?.keys() ?? [])];
   }
 
   /** The session at that server that a former owner had; handed out once. */
   inherit(server: ServerConfig): UpstreamSession | undefined {
-    const sealed = this.#heirlooms.get(server.slug);
-    this.#heirlooms.delete(server.slug);
+    const sealed = this.#heirlooms?.get(server.slug);
+    this.#heirlooms?.delete(server.slug);
     if (sealed === undefined || server.type !== 'http') return undefined;
     const text = this.#options.seals.open(sealed, this.#contextOf(server.slug, server.url));
     return text === undefined ? undefined : readUpstream(readJson(text));

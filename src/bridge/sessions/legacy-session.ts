@@ -13,7 +13,8 @@ import {
   type JsonRpcOutcome,
   readExactId,
 } from '../../protocol/json-rpc.ts';
-import type { StopSignal } from '../../runtime/stop.ts';
+import { FleetingMap } from '../../runtime/fleeting-map.ts';
+import { Stop, type StopSignal } from '../../runtime/stop.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerLink } from '../../servers/server-link.ts';
 import type { BufferBudget } from '../../state/buffer-budget.ts';
@@ -62,11 +63,11 @@ export class LegacySession {
   /** The same, and undefined where the view is one server's and speaks its words. */
   viewServers: Pick<ReadonlySet<string>, 'has'> | undefined;
   /** Aborts at the session's end, whatever ended it. */
-  readonly ended = new AbortController();
+  readonly ended = new Stop();
   readonly #waiting: WaitingQuestions;
   readonly #state: SealedState;
-  readonly #tasks = new Map<string, SessionTasks>();
-  readonly #subscriptions = new Map<string, SessionSubscriptions>();
+  readonly #tasks = new FleetingMap<string, SessionTasks>();
+  readonly #subscriptions = new FleetingMap<string, SessionSubscriptions>();
   readonly #changes = new CoalescedChanges((method) => this.#tellChange(method));
   readonly #calls = new SessionCalls();
   /** What belongs to no call; held, bounded, while no GET stream is open. */
@@ -145,7 +146,9 @@ export class LegacySession {
 
   /** What it is subscribed to may have changed. */
   noteSubscriptions(): void {
-    const uris = [...this.#subscriptions].map(([slug, subscriptions]) => [slug, subscriptions.uris] as const);
+    const uris = this.#subscriptions
+      .entries()
+      .map(([slug, subscriptions]) => [slug, subscriptions.uris] as const);
     const subscriptions = Object.fromEntries(uris.filter(([, { length }]) => length > 0));
     this.kept.note({ subscriptions });
   }
@@ -168,7 +171,7 @@ export class LegacySession {
 
   startCall(starting: StartingCall): SessionCall {
     const call = this.#calls.start(starting);
-    if (this.ended.signal.aborted) call.stop.abort(this.ended.signal.reason);
+    if (this.ended.aborted) call.stop.abort(this.ended.reason);
     this.#retryWaiting();
     return call;
   }
@@ -301,7 +304,7 @@ export class LegacySession {
 
   /** Calls in flight are cancelled at their servers, and each is answered with an error on its own stream. */
   end(): void {
-    if (this.ended.signal.aborted) return;
+    if (this.ended.aborted) return;
     const over = new GatewayError('session-unknown', { reason: 'session-ended', text: ENDED_TEXT });
     this.ended.abort(over);
     this.#calls.abort(over);

@@ -10,6 +10,7 @@ import {
   type JsonRpcRequest,
 } from '../../protocol/json-rpc.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json-text.ts';
+import { FleetingMap } from '../../runtime/fleeting-map.ts';
 import type { StopSignal } from '../../runtime/stop.ts';
 import type { CallOutput } from '../call-output.ts';
 
@@ -39,7 +40,7 @@ interface OpenQuestion {
 }
 
 export class OpenQuestions {
-  readonly #open = new Map<JsonRpcId, OpenQuestion>();
+  readonly #open = new FleetingMap<JsonRpcId, OpenQuestion>();
   #next = 1;
 
   /** Remembers the question and mints the id that the client is to see. */
@@ -101,7 +102,7 @@ export class OpenQuestions {
 
   /** The server took a question back: its answer would go nowhere. Returns our id of it, and where it was asked. */
   withdraw(upstreamId: JsonRpcId, origin: QuestionOrigin): { id: JsonRpcId; stream: CallOutput } | undefined {
-    for (const [id, question] of this.#open) {
+    for (const [id, question] of this.#open.entries()) {
       if (!isSameId(question.upstreamId, upstreamId) || question.origin !== origin) continue;
       this.#open.delete(id);
       return { id, stream: question.stream };
@@ -110,15 +111,17 @@ export class OpenQuestions {
   }
 
   refuseAll(error: JsonRpcErrorObject): void {
-    for (const id of [...this.#open.keys()]) this.answer(id, { error });
+    for (const [id] of this.#open.entries()) this.answer(id, { error });
   }
 
   /** Whether `origin` waits for an answer, and wants to hear of progress under that token. */
   wantsProgress(origin: QuestionOrigin, progressToken: JsonValue | undefined): boolean {
     if (progressToken === undefined) return false;
-    return [...this.#open.values()].some(
-      (question) => question.origin === origin && isDeepStrictEqual(question.progressToken, progressToken),
-    );
+    return this.#open
+      .values()
+      .some(
+        (question) => question.origin === origin && isDeepStrictEqual(question.progressToken, progressToken),
+      );
   }
 
   get size(): number {

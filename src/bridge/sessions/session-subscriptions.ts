@@ -1,7 +1,6 @@
 // `resources/subscribe` of a legacy session on a modern server: a listen stream cannot be changed, so each change opens
 // a new one, waits for its acknowledgement, and closes the old one.
 
-import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../errors.ts';
 import { META, MODERN_VERSION } from '../../protocol/era.ts';
 import type { JsonRpcNotification } from '../../protocol/json-rpc.ts';
@@ -11,6 +10,7 @@ import { ReopenPause } from '../../servers/reopen-pause.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerLink } from '../../servers/server-link.ts';
 import type { ServerMessage } from '../../servers/transport.ts';
+import { delayUnlessAborted } from '../../servers/within-time.ts';
 import { TurnQueue } from '../parking/turn-queue.ts';
 
 const ACKNOWLEDGEMENT_TIMEOUT_MS = 30_000;
@@ -23,7 +23,7 @@ export interface SubscriptionBinding {
   /** The link to listen on at that server, or at the one that has taken its place; undefined while there is none. */
   findLink(server: Server): Promise<ServerLink | undefined>;
   /** Aborts with the session. */
-  readonly ended: AbortSignal;
+  readonly ended: StopSignal;
   readonly info: JsonObject | undefined;
   deliver(message: JsonRpcNotification): void;
 }
@@ -112,6 +112,9 @@ export class SessionSubscriptions {
       throw new GatewayError('server-unavailable', { reason: 'listen-ended' });
     }
     const controller = new AbortController();
+    const end = () => controller.abort(binding.ended.reason);
+    if (binding.ended.aborted) end();
+    else binding.ended.addEventListener('abort', end);
     const { promise: acknowledged, resolve, reject } = Promise.withResolvers<JsonObject>();
     const onMessage = (message: ServerMessage) => {
       if (message.method === 'notifications/subscriptions/acknowledged') resolve(message.params ?? {});
@@ -119,10 +122,12 @@ export class SessionSubscriptions {
         binding.deliver(withoutSubscription(message));
     };
     const listening = link.call('subscriptions/listen', listenParams(uris, binding.info), {
-      signal: AbortSignal.any([controller.signal, binding.ended]),
+      signal: controller.signal,
       longLived: true,
       onMessage,
     });
+    const letGo = () => binding.ended.removeEventListener('abort', end);
+    listening.then(letGo, letGo);
     const refused = () => reject(new GatewayError('server-unavailable', { reason: 'listen-ended' }));
     listening.then(refused, refused);
     const timer = setTimeout(refused, ACKNOWLEDGEMENT_TIMEOUT_MS);
@@ -165,14 +170,14 @@ export class SessionSubscriptions {
     let heldMs = livedMs;
     while (ended?.aborted === false && this.#current === lost) {
       const pauseMs = this.#pause.after(heldMs);
-      await delay(pauseMs, undefined, { signal: ended, ref: false }).catch(() => undefined);
+      await delayUnlessAborted(pauseMs, ended).catch(() => undefined);
       heldMs = 0;
       await this.#reopenNow(lost, ended).catch(() => undefined);
     }
   }
 
   /** In turn with what the client subscribes to meanwhile, which opens a stream for everything as well. */
-  async #reopenNow(lost: AbortController, ended: AbortSignal): Promise<void> {
+  async #reopenNow(lost: AbortController, ended: StopSignal): Promise<void> {
     const endTurn = await this.#turns.take(ended, ACKNOWLEDGEMENT_TIMEOUT_MS);
     try {
       if (this.#current !== lost) return;

@@ -3,13 +3,18 @@ import { isSameId, type JsonRpcId } from '../../protocol/json-rpc.ts';
 import type { QuestionOrigin, ServerQuestion } from './open-questions.ts';
 
 interface Waiting {
+  readonly question: ServerQuestion;
   readonly origin: QuestionOrigin;
   readonly timer: NodeJS.Timeout;
 }
 
+/** Of all sessions that nobody has asked anything: most. */
+const NONE: readonly Waiting[] = [];
+
 export class WaitingQuestions {
   readonly #patienceMs: number;
-  readonly #waiting = new Map<ServerQuestion, Waiting>();
+  /** Oldest first. */
+  #waiting: readonly Waiting[] = NONE;
 
   /** @param patienceMs how long a question waits */
   constructor(patienceMs: number) {
@@ -17,39 +22,40 @@ export class WaitingQuestions {
   }
 
   get size(): number {
-    return this.#waiting.size;
+    return this.#waiting.length;
   }
 
   /** @param giveUp is called when patience is over; it refuses the question */
   add(question: ServerQuestion, origin: QuestionOrigin, giveUp: () => void): void {
     const timer = setTimeout(() => {
-      this.#waiting.delete(question);
+      this.#remove(waiting);
       giveUp();
     }, this.#patienceMs);
-    this.#waiting.set(question, { origin, timer });
+    const waiting: Waiting = { question, origin, timer };
+    this.#waiting = [...this.#waiting, waiting];
   }
 
   /** Something changed: `place` takes a question that can go out now, and returns whether it did. */
   retry(place: (question: ServerQuestion, origin: QuestionOrigin) => boolean): void {
-    for (const [question, { origin, timer }] of this.#waiting) {
-      if (!place(question, origin)) continue;
-      clearTimeout(timer);
-      this.#waiting.delete(question);
+    for (const waiting of this.#waiting) {
+      if (place(waiting.question, waiting.origin)) this.#remove(waiting);
     }
   }
 
   /** The server took it back before anybody was asked. */
   withdraw(id: JsonRpcId, origin: QuestionOrigin): void {
-    for (const [question, waiting] of this.#waiting) {
-      if (!isSameId(question.request.id, id) || waiting.origin !== origin) continue;
-      clearTimeout(waiting.timer);
-      this.#waiting.delete(question);
+    for (const waiting of this.#waiting) {
+      if (isSameId(waiting.question.request.id, id) && waiting.origin === origin) this.#remove(waiting);
     }
   }
 
   /** The session is over, and the link that asked with it. */
   close(): void {
-    for (const { timer } of this.#waiting.values()) clearTimeout(timer);
-    this.#waiting.clear();
+    for (const waiting of this.#waiting) this.#remove(waiting);
+  }
+
+  #remove(waiting: Waiting): void {
+    clearTimeout(waiting.timer);
+    this.#waiting = this.#waiting.filter((other) => other !== waiting);
   }
 }

@@ -103,7 +103,7 @@ test('F01: a successor knows what the session had come to, and its events have i
     { kind: 'session-moved', key: session.key, owner: other.replica.id },
   ]);
   owner.sessions.noteMoved(session.key);
-  await eventually('the former owner has dropped it', () => session.ended.signal.aborted);
+  await eventually('the former owner has dropped it', () => session.ended.aborted);
   assert.equal(owner.sessions.size, 0);
   const here = await other.sessions.locate(id, 'a', undefined);
   assert.ok(here?.at === 'here' && here.session === adopted.session);
@@ -130,7 +130,7 @@ test('F01: a session with a child process of its own dies with its owner', async
   await session.kept.claimProcess();
   assert.equal(await other.sessions.adopt((await found()).stored, TERMS), undefined);
   assert.equal(await owner.sessions.locate(id, 'a', undefined), undefined);
-  assert.ok(session.ended.signal.aborted);
+  assert.ok(session.ended.aborted);
   assert.equal(await other.sessions.adopt(late, TERMS), undefined);
   assert.equal(other.sessions.size, 0);
 });
@@ -150,10 +150,7 @@ test('F04: a session that is forgotten for its owner’s sake is gone for all of
   assert.deepEqual(other.replica.published, [{ kind: 'session-ended', key: session.key }]);
   assert.equal(await other.sessions.locate(id, 'a', undefined), undefined);
   owner.sessions.noteEnded(session.key);
-  await eventually(
-    'its owner has dropped it',
-    () => owner.sessions.size === 0 && session.ended.signal.aborted,
-  );
+  await eventually('its owner has dropped it', () => owner.sessions.size === 0 && session.ended.aborted);
 });
 
 test('F04: a session that somebody takes up while it is deleted elsewhere ends there', async (t) => {
