@@ -199,16 +199,22 @@ class HttpExchange implements Exchange {
     if (!this.response.writableEnded) this.clientGone.abort();
   }
 
-  /** Some 4 kB of an open stream. V8 keeps a text that was put together in its pieces until somebody reads it as one. */
+  /**
+   * Some 4 kB of an open stream (bench:streams). V8 keeps a text that was put together in its pieces until somebody reads
+   * it as one.
+   */
   settleIn(): void {
     const { req: request } = this.response;
+    // Found by the headers, where it has not been asked for yet.
+    const { address, storeFailed } = this.arrival;
+    this.arrival = { address, storeFailed };
     request.rawHeaders = NO_RAW_HEADERS;
     request.headers = NO_HEADERS;
     this.headers = NO_HEADERS;
     this.body = NO_BODY;
     this.edge = undefined;
     this.asCaller = undefined;
-    this.arrival = { address: this.arrival.address, storeFailed: this.arrival.storeFailed };
+
     joinPieces(this.id);
     joinPieces((this.response as { _header?: unknown })._header);
   }

@@ -72,7 +72,7 @@ export class OpenListen extends Stop implements CallOutput {
     if (clientGone.aborted || signedOut.aborted) this.handleEvent();
   }
 
-  /** The client has left or is signed out. */
+  /** The client has left or is signed out, or a link has gone that it could not do without. */
   handleEvent(): void {
     const { clientGone } = this.#exchange;
     this.abort(clientGone.aborted ? clientGone.reason : undefined);

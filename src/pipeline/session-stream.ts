@@ -70,7 +70,9 @@ async function handleGet(gateway: GatewayContext, exchange: Exchange, id: string
     elsewhere === undefined ? met.session : await openElsewhere(gateway, exchange, { elsewhere, sole });
   if (session !== undefined) openStream(gateway, exchange, { session, access });
   record.outcome = 'ok';
-  signedOut.addEventListener('abort', () => reply.end(), { once: true });
+  // The session may have taken its time to come here.
+  if (signedOut.aborted) reply.end();
+  else signedOut.addEventListener('abort', () => reply.end(), { once: true });
   exchange.settleIn?.();
 }
 

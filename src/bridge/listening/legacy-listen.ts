@@ -7,7 +7,6 @@ import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../p
 import { type ListChange, promisedListChanges } from '../../protocol/list-changes.ts';
 import type { StopSignal } from '../../runtime/stop.ts';
 import type { ServerMessage } from '../../servers/transport.ts';
-import { unlessAborted, untilAborted } from '../../servers/within-time.ts';
 import type { CallOutput } from '../call-output.ts';
 import type { CarriedCall } from '../carried-call.ts';
 import { linkOwner, principalLinkKey } from '../choose-link.ts';
@@ -44,10 +43,17 @@ export async function carryLegacyListen(carried: CarriedCall): Promise<'ok' | 'e
 /** @throws the signal's reason */
 async function runOut(listen: LegacyListen, signal: StopSignal): Promise<void> {
   const { linkGone } = listen;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const end = () => (signal.aborted ? reject(signal.reason) : resolve());
+  signal.addEventListener('abort', end);
+  linkGone?.addEventListener('abort', end);
+  if (signal.aborted || linkGone?.aborted) end();
   try {
-    await (linkGone === undefined ? untilAborted(signal) : unlessAborted(linkGone, signal));
+    await promise;
     listen.complete();
   } finally {
+    signal.removeEventListener('abort', end);
+    linkGone?.removeEventListener('abort', end);
     listen.close();
   }
 }
@@ -70,8 +76,8 @@ class LegacyListen implements StandingListen {
   }
 
   /** What is subscribed is gone with its link; without that, no link matters. */
-  get linkGone(): Promise<void> | undefined {
-    return this.#hub?.link.closed;
+  get linkGone(): StopSignal | undefined {
+    return this.#hub?.gone;
   }
 
   hearUntilClosed(...stops: (() => void)[]): void {

@@ -5,6 +5,7 @@ import { METHOD_NOT_FOUND } from '../../protocol/error-codes.ts';
 import { isSameId, type JsonRpcRequest, readExactId } from '../../protocol/json-rpc.ts';
 import { isJsonObject } from '../../protocol/json-text.ts';
 import { type Place, Roster } from '../../runtime/roster.ts';
+import { Stop } from '../../runtime/stop.ts';
 import type { ServerLink } from '../../servers/server-link.ts';
 import type { ServerMessage } from '../../servers/transport.ts';
 import { relatedTask } from '../crossings/related-task.ts';
@@ -22,6 +23,8 @@ export type HubListener = (message: ServerMessage) => void;
 
 export class LinkHub {
   readonly link: ServerLink;
+  /** Aborts when the link has closed. A promise would keep whoever has waited for it for as long as it is open. */
+  readonly gone = new Stop();
   /** Of this one connection: what a legacy server hands out need not mean anything on the next. */
   readonly generation = randomUUID();
   /** Calls with an exchange attached: a question may belong to one of them. */
@@ -46,6 +49,7 @@ export class LinkHub {
     this.#onListChanged = onListChanged;
     this.#questionPatienceMs = questionPatienceMs;
     void link.closed.then(() => {
+      this.gone.abort();
       for (const timer of this.#homeless.values()) clearTimeout(timer);
       this.#homeless.clear();
     });

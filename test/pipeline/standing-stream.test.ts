@@ -1,0 +1,77 @@
+// A subscription that has been left to itself: what ends it, and that it leaves nothing with its link.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Exchange } from '../../src/pipeline/exchange.ts';
+import { OpenListens } from '../../src/pipeline/open-listens.ts';
+import { leaveStanding } from '../../src/pipeline/standing-stream.ts';
+import { Stop, type StopListener } from '../../src/runtime/stop.ts';
+import { newRecord } from '../../src/telemetry/exchange-record.ts';
+
+/** A link's end that knows who waits for it. */
+class Watched extends Stop {
+  readonly waiting = new Set<StopListener>();
+
+  override addEventListener(type: 'abort', listener: StopListener): void {
+    this.waiting.add(listener);
+    super.addEventListener(type, listener);
+  }
+
+  override removeEventListener(type: 'abort', listener: StopListener): void {
+    this.waiting.delete(listener);
+    super.removeEventListener(type, listener);
+  }
+}
+
+function rig({ linkGone = new Watched() } = {}) {
+  const said: string[] = [];
+  const listens = new OpenListens();
+  const [clientGone, signedOut] = [new Stop(), new Stop()];
+  const exchange = {
+    ...{ view: 'raw', clientGone, signedOut, record: newRecord('x', 0) },
+    reply: { end: () => said.push('ended') },
+  } as unknown as Exchange;
+  const output = { send: () => undefined, respond: () => said.push('completed'), end: () => {} };
+  const open = listens.open(exchange, '1', output);
+  const close = () => {
+    said.push('heard no more');
+    return undefined;
+  };
+  leaveStanding(exchange, { open, place: undefined, listen: { linkGone, close } });
+  return { said, listens, clientGone, signedOut, linkGone, exchange };
+}
+
+for (const [what, end, outcome] of [
+  ['its link has gone', ({ linkGone }) => linkGone.abort(), 'ok'],
+  ['its caller is signed out', ({ signedOut }) => signedOut.abort(), 'ok'],
+  ['Portico drains', ({ listens }) => listens.endAll(), 'ok'],
+  ['its client leaves', ({ clientGone }) => clientGone.abort(), 'cancelled'],
+] as [string, (one: ReturnType<typeof rig>) => void, string][]) {
+  test(`it ends once when ${what}, and is held by nothing`, () => {
+    const one = rig();
+    assert.equal(one.listens.size, 1);
+    end(one);
+    one.linkGone.abort();
+    one.signedOut.abort();
+    one.clientGone.abort();
+    assert.deepEqual(one.said, ['heard no more', outcome === 'ok' ? 'completed' : 'ended']);
+    assert.equal(one.exchange.record.outcome, outcome);
+    assert.equal(one.exchange.standing?.aborted, true);
+    assert.equal(one.listens.size, 0);
+    assert.equal(one.linkGone.waiting.size, 0);
+  });
+}
+
+test('it is over at once where its link has gone before', () => {
+  const linkGone = new Watched();
+  linkGone.abort();
+  const { said, listens } = rig({ linkGone });
+  assert.deepEqual(said, ['heard no more', 'completed']);
+  assert.equal(listens.size, 0);
+});
+
+test('what its reader was too slow for stays its outcome', () => {
+  const { exchange, clientGone } = rig();
+  exchange.record.outcome = 'no-capacity';
+  clientGone.abort();
+  assert.equal(exchange.record.outcome, 'no-capacity');
+});
