@@ -163,7 +163,7 @@ export class Edition {
     return this.#running;
   }
 
-  /** Carries an exchange to its end by this config. */
+  /** Resolves when the exchange is over, or stands; it counts as running until it is over. */
   async handle(exchange: Exchange): Promise<void> {
     this.#running += 1;
     try {

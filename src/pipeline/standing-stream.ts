@@ -52,6 +52,9 @@ class StandingStream implements StopHearer {
   handleEvent(): void {
     // A link may outlive the stream by days.
     this.#listen.linkGone?.removeEventListener('abort', this.#open);
+    // At once: it is counted among what has no end of its own, and has one now.
+    this.#open.close();
+    this.#place?.leave();
     const closing = this.#listen.close();
     if (closing === undefined) this.#conclude();
     else void closing.then(() => this.#conclude());
@@ -59,8 +62,6 @@ class StandingStream implements StopHearer {
 
   #conclude(): void {
     const { clientGone, record, reply } = this.#exchange;
-    this.#open.close();
-    this.#place?.leave();
     record.upstreamMs = performance.now() - this.#startedAt;
     if (clientGone.aborted) {
       record.outcome ??= 'cancelled';
