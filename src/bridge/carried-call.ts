@@ -1,5 +1,4 @@
 // One call on its way through the bridge: what every way of carrying it needs, and the steps that they share.
-
 import { isUsable } from '../federation/server-catalogue.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import { type Era, META } from '../protocol/era.ts';

@@ -1,7 +1,6 @@
 // What a server has, by name: the tables that targets are looked up in. One table per link and set of client
 // capabilities, since a legacy server may show each session other tools, and a modern one each request; loaded on first
 // need, dropped when the server says that its list changed.
-
 import { GatewayError } from '../errors.ts';
 import { isJsonObject, type JsonObject, writeJson } from '../protocol/json-text.ts';
 import { readParamHeaders } from '../protocol/param-headers.ts';

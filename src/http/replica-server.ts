@@ -1,6 +1,5 @@
 // The listener for other replicas. It takes what they hand over, signed, and says nothing to anybody else. An exchange
 // from there goes down the same line as a client's own; its answer goes back as frames.
-
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { callerOf } from '../access/caller-of.ts';
 import type { ReplicaConfig } from '../config/replica-config.ts';

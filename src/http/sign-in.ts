@@ -1,5 +1,4 @@
 // What the HTTP edge needs of authentication: who is calling, and how to say that nobody is.
-
 import type { Principal } from '../access/principal.ts';
 import type { Challenge } from '../access/sign-in/bearer-challenge.ts';
 import type { SignInAttempt } from '../access/sign-in/bearer-token.ts';

@@ -1,6 +1,5 @@
 // Every tool that a server defines for anybody: some are there only for clients that can answer questions, and a server
 // is asked as both kinds of client.
-
 import { isDeepStrictEqual } from 'node:util';
 import { capabilitiesForModern, crossedCapabilities } from '../bridge/client-features.ts';
 import type { ServerCatalogue } from '../federation/server-catalogue.ts';

@@ -1,6 +1,5 @@
 // What concerns every server of a view, rather than one of them: lists, introductions, ping, the log level. It is asked
 // of all that the caller may use, and the failures of some are forgiven.
-
 import type { Onlooker } from '../bridge/choose-link.ts';
 import { publicCapabilities } from '../bridge/introduction.ts';
 import { peerForClient } from '../bridge/peer-for-client.ts';

@@ -1,5 +1,4 @@
 // A request that concerns every server of a view.
-
 import type { LegacySession } from '../bridge/sessions/legacy-session.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import type { StopSignal } from '../runtime/stop.ts';

@@ -1,6 +1,5 @@
 // From a request whose caller and view are settled to the server's answer, for both eras of client: link, target,
 // parameters, bridge. The second half of the straight line.
-
 import type { CallOutput } from '../bridge/call-output.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
 import { carryCall } from '../bridge/carry-call.ts';

@@ -1,5 +1,4 @@
 // One client request on its way through the gateway, as the pipeline sees it: plain values, and a reply to write to.
-
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Arrival } from '../access/limits/limit.ts';
 import type { Principal } from '../access/principal.ts';

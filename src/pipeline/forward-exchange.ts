@@ -1,6 +1,5 @@
 // Hands an exchange to the replica where what it needs lives, and repeats what that replica answers on the client's own
 // reply. There is one hop at most: what was handed over is not handed on.
-
 import type { CallOutput, StreamSink } from '../bridge/call-output.ts';
 import { GatewayError } from '../errors.ts';
 import type { TraceContext } from '../protocol/trace-context.ts';

@@ -1,6 +1,5 @@
 // Exchanges that other replicas have handed over because what they need lives here: each goes down the line once more,
 // without what has been done where its client is.
-
 import type { SealedState } from '../bridge/seals/sealed-state.ts';
 import { GatewayError } from '../errors.ts';
 import { FleetingMap } from '../runtime/fleeting-map.ts';

@@ -1,5 +1,4 @@
 // Holds what is said on a stream before its beginning is out: each change once, and no more than fits.
-
 import type { StreamMessage } from '../protocol/json-rpc.ts';
 import { writeJson } from '../protocol/json-text.ts';
 import type { StopSignal } from '../runtime/stop.ts';

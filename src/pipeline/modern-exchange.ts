@@ -1,5 +1,4 @@
 // A modern client's request: no session, everything that matters is in the request itself.
-
 import { principalKey } from '../access/principal.ts';
 import type { CallingClient } from '../bridge/calling-client.ts';
 import { discoverResult } from '../bridge/introduction.ts';

@@ -1,6 +1,5 @@
 // Which server of a view a request is for: a look into tables made from what servers list, never a split of a name
 // (F29). What is hidden from the caller is not there, and is looked for as long as what nobody has.
-
 import type { CallingClient } from '../bridge/calling-client.ts';
 import { listSource } from '../bridge/list-source.ts';
 import { GatewayError } from '../errors.ts';

@@ -1,5 +1,4 @@
 // From a name to the thing itself: a name that is in no table is never forwarded, on no view.
-
 import { GatewayError } from '../errors.ts';
 import type { FindOptions } from '../federation/server-catalogue.ts';
 import type { ToolShape } from '../federation/tool-shape.ts';

@@ -1,6 +1,5 @@
 // A legacy session that lives on another replica: its requests are handed over, and where that replica is gone the
 // session is taken up here, if nothing of it died there.
-
 import { principalKey } from '../access/principal.ts';
 import type { LegacySession } from '../bridge/sessions/legacy-session.ts';
 import type { LocatedSession } from '../bridge/sessions/legacy-sessions.ts';

@@ -1,6 +1,5 @@
 // GET and DELETE on an MCP endpoint: the stream of a legacy session for what belongs to no call, the resumption of a
 // broken one, and the session's end. The modern revision has none of them.
-
 import { principalKey } from '../access/principal.ts';
 import type { ServerAccess } from '../access/rules/server-access.ts';
 import { heardSink } from '../bridge/listening/heard-messages.ts';

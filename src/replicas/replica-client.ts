@@ -1,6 +1,5 @@
 // Hands messages to other replicas over HTTP, and reads the frames of their answers. Says exactly one of three things:
 // there is an answer; nothing was done over there; nobody knows what was done.
-
 import { type Dispatcher, errors } from 'undici';
 import { GatewayError } from '../errors.ts';
 import { abortSignalOf, type StopSignal } from '../runtime/stop.ts';

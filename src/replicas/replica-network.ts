@@ -1,6 +1,5 @@
 // This replica among the others: says that it is there, hears of the rest, hands messages over, tells news. Without
 // Redis it goes on with those that it last heard of.
-
 import type { ReplicaConfig } from '../config/replica-config.ts';
 import type { StopSignal } from '../runtime/stop.ts';
 import { RedisChannel, type RedisChannelOptions } from '../state/redis-channel.ts';

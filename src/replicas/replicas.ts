@@ -1,6 +1,5 @@
 // Other replicas, as the line sees them: where things live, a way to hand a message over, and news. What cannot be
 // shared lives on one replica, its home; a request that needs it makes one hop, and none of its caller's token.
-
 import type { Principal } from '../access/principal.ts';
 import type { FailureCode, FailureDetails } from '../errors.ts';
 import type { Era } from '../protocol/era.ts';

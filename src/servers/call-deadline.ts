@@ -1,6 +1,5 @@
 // One clock for a whole call, from dispatch to its last byte: progress extends it, a hard maximum does not move
 // (2026-07-28, basic/patterns/cancellation, "Timeouts").
-
 import { GatewayError } from '../errors.ts';
 import { Stop, type StopSignal } from '../runtime/stop.ts';
 

@@ -1,6 +1,5 @@
 // How many calls one link carries at a time. The rest wait in bounded lines, one for each caller, which are served in
 // turn: nobody's hundred calls hold up another's one. Whoever waits too long, or finds no room, is told to come back.
-
 import { GatewayError } from '../errors.ts';
 import type { StopSignal } from '../runtime/stop.ts';
 

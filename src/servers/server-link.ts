@@ -1,6 +1,5 @@
 // One upstream connection to a server, after its handshake: a child process, or an HTTP server with its session if
 // it has one. It adds to the transport what holds for every call: deadline, counting, and the server's own requests.
-
 import { GatewayError } from '../errors.ts';
 import { META } from '../protocol/era.ts';
 import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';

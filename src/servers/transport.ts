@@ -1,7 +1,6 @@
 // What a link needs of the wire to one server, whether that wire is a child's pipes or HTTP. A transport mints the
 // ids and progress tokens of its leg and restores the caller's; it knows nothing of clients, views or eras beyond
 // the headers that HTTP demands.
-
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome, JsonRpcRequest } from '../protocol/json-rpc.ts';
 import type { JsonObject } from '../protocol/json-text.ts';
 import type { StopSignal } from '../runtime/stop.ts';

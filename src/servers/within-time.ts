@@ -1,5 +1,4 @@
 // Waits for something without ending it: others may wait for it too, as for a link's start.
-
 import { GatewayError } from '../errors.ts';
 import type { StopSignal } from '../runtime/stop.ts';
 

@@ -1,6 +1,5 @@
 // Who is calling, from what the request carries: the resource server of OAuth 2.1. It decides once a token, remembers
 // it by its hash, and never hands it on.
-
 import { hash } from 'node:crypto';
 import type { AuthConfig, IssuerConfig } from '../../config/auth-config.ts';
 import { GatewayError } from '../../errors.ts';

@@ -1,6 +1,5 @@
 // A legacy client's request to a modern server that needs input: the questions go out as real requests on the call's
 // own stream, the request is sent again with their answers, until the server is content.
-
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../errors.ts';
 import { ownAnswer, publishQuestion } from '../../federation/public-messages.ts';

@@ -1,6 +1,5 @@
 // `subscriptions/listen` of a modern client on a legacy server: list changes come from the links that lists are served
 // from, resource updates from subscriptions on the caller's own link.
-
 import { GatewayError } from '../../errors.ts';
 import { META } from '../../protocol/era.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../protocol/json-text.ts';

@@ -1,5 +1,4 @@
 // A listen that has been acknowledged: it holds no more than it takes to hear, since thousands may stand for days.
-
 import type { StopSignal } from '../../runtime/stop.ts';
 
 export interface StandingListen {

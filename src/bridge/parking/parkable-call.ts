@@ -1,6 +1,5 @@
 // A modern client's call to a legacy server: it may ask something, and then the exchange ends with `input_required`
 // while the call stays open upstream. The retry finds it again by its sealed state.
-
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../../errors.ts';
 import { LEGACY_URL_ELICITATION_REQUIRED } from '../../protocol/error-codes.ts';

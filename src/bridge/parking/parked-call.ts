@@ -1,6 +1,5 @@
 // One modern client's call to a legacy server that may ask something: the upstream call runs on while exchanges come
 // and go. Each question ends the exchange at hand with `input_required`; the retry takes its place.
-
 import { GatewayError } from '../../errors.ts';
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../../protocol/error-codes.ts';
 import {

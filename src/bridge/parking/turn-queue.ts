@@ -1,5 +1,4 @@
 // One at a time, first come first served, nobody longer in line than they care to be.
-
 import { GatewayError } from '../../errors.ts';
 import type { StopSignal } from '../../runtime/stop.ts';
 

@@ -1,6 +1,5 @@
 // One legacy session at run time: its calls in flight, its streams, the questions that servers have asked its client,
 // and the link that is its own. The record of it (state/session-store) outlives the process one day; this does not.
-
 import { randomBytes } from 'node:crypto';
 import type { ServerConfig } from '../../config/config.ts';
 import { GatewayError } from '../../errors.ts';

@@ -1,6 +1,5 @@
 // Requests that servers have sent to one session's client: each goes out under an id of ours, and its answer goes
 // back, once, to the link that asked.
-
 import { isDeepStrictEqual } from 'node:util';
 import {
   isSameId,

@@ -1,7 +1,6 @@
 // The event streams of one legacy session. Each event is numbered on its own stream and kept for a while, bounded,
 // so that a client that lost its connection gets what that stream would have carried, and nothing of another
 // (2025-11-25, transports, "Resumability and Redelivery"; F25).
-
 import type { ServerAccess } from '../../access/rules/server-access.ts';
 import type { JsonRpcOutcome, StreamMessage } from '../../protocol/json-rpc.ts';
 import { readJson, writeJson } from '../../protocol/json-text.ts';

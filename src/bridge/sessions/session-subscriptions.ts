@@ -1,6 +1,5 @@
 // `resources/subscribe` of a legacy session on a modern server: a listen stream cannot be changed, so each change opens
 // a new one, waits for its acknowledgement, and closes the old one.
-
 import { GatewayError } from '../../errors.ts';
 import { META, MODERN_VERSION } from '../../protocol/era.ts';
 import type { JsonRpcNotification } from '../../protocol/json-rpc.ts';

@@ -1,6 +1,5 @@
 // How the requests of one link are signed in: each with the credential of who it is for; what is for nobody, such as a
 // stream of the server's own, with the one that the link was shown last.
-
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../errors.ts';
 import type { StopSignal } from '../../runtime/stop.ts';

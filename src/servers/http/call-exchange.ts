@@ -1,6 +1,5 @@
 // One request to a Streamable HTTP server, from its POST to its response: JSON or an event stream, and on a legacy
 // leg as many streams as that takes (2025-11-25, transports, "Resumability and Redelivery").
-
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../errors.ts';
 import { SESSION_HEADER } from '../../protocol/request-headers.ts';

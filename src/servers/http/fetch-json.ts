@@ -1,6 +1,5 @@
 // One request for one JSON document, to addresses that the operator configured or that a configured issuer named:
 // no redirect is followed, nothing without an end is read, and nothing takes long.
-
 import { isJsonObject, type JsonObject } from '../../protocol/json-text.ts';
 import { anySignal, type StopSignal } from '../../runtime/stop.ts';
 import type { Outbound } from './outbound.ts';

@@ -1,6 +1,5 @@
 // One request to a server's URL and the head of its answer: signed in, with the redirects that are followed.
 // A redirect never leaves the origin, so no header of ours does either (F52).
-
 import type { Dispatcher } from 'undici';
 import type { StopSignal } from '../../runtime/stop.ts';
 import type { Caller } from '../credentials/caller.ts';

@@ -1,6 +1,5 @@
 // The wire to a server over Streamable HTTP, in both eras: each message its own POST. What a modern request needs
 // stands in the request itself; a legacy leg has a session, a stream of its own, and an end.
-
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpServerConfig } from '../../config/config.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../../protocol/json-rpc.ts';

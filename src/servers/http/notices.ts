@@ -1,6 +1,5 @@
 // What is sent to an HTTP server without an answer of its own: notifications, cancellations, and the answers to the
 // server's requests.
-
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../../protocol/json-rpc.ts';
 import { anySignal } from '../../runtime/stop.ts';
 import type { Logger } from '../../telemetry/logger.ts';

@@ -1,6 +1,5 @@
 // Reads what a server means by a status of 300 or more: an error answer to the message, a session that is gone, or a
 // failure of the server.
-
 import { METHOD_NOT_FOUND } from '../../protocol/error-codes.ts';
 import type { JsonRpcErrorObject } from '../../protocol/json-rpc.ts';
 import { isJsonObject, readJson } from '../../protocol/json-text.ts';

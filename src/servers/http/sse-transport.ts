@@ -1,6 +1,5 @@
 // The deprecated HTTP+SSE wire of 2024-11-05: one GET stream that carries every message of the server, and a second
 // URL, named by the stream's first event, that takes every message of ours. The stream is the session.
-
 import type { HttpServerConfig } from '../../config/config.ts';
 import type { GatewayError } from '../../errors.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../../protocol/json-rpc.ts';

@@ -1,6 +1,5 @@
 // One request through undici's `dispatch`: its `request` makes a stream of every body, which costs more than all else
 // that is done for a small answer. Here the reader takes the chunks as they come.
-
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { StopSignal } from '../../runtime/stop.ts';
