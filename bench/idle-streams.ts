@@ -27,12 +27,12 @@ const sockets = await openMany(STREAMS);
 await delay(WATCHED_MS / 3);
 // Pauses are told since the last look: neither opening nor collecting is what is watched.
 const after = await memory();
-await pauses();
+await takeLongestPauseMs();
 const cpuBefore = cpuUsOf(target.pids());
 const watchedFrom = performance.now();
 await delay(WATCHED_MS);
 const busy = (cpuUsOf(target.pids()) - cpuBefore) / 1_000 / (performance.now() - watchedFrom);
-const longestPauseMs = await pauses();
+const longestPauseMs = await takeLongestPauseMs();
 process.stdout.write(`${STREAMS} idle event streams
 heap  ${(((after.heapMb - before.heapMb) * 1_024) / STREAMS).toFixed(1)} kB each
 RSS   ${(((after.rssMb - before.rssMb) * 1_024) / STREAMS).toFixed(1)} kB each
@@ -130,7 +130,7 @@ async function memory(): Promise<{ heapMb: number; rssMb: number }> {
 }
 
 /** Of the event loop; the longest since this was asked for last. */
-async function pauses(): Promise<number> {
+async function takeLongestPauseMs(): Promise<number> {
   return (await metric('nodejs_eventloop_lag_max_seconds')) * 1_000;
 }
 

@@ -7,6 +7,7 @@ import type { Era } from '../protocol/era.ts';
 import { type JsonRpcOutcome, type StreamMessage, writtenResult } from '../protocol/json-rpc.ts';
 import { writeJson } from '../protocol/json-text.ts';
 import type { Place } from '../runtime/roster.ts';
+import type { StopHearer } from '../runtime/stop.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
 import type { Accepted } from './accept-header.ts';
 import { type AnswerBody, answerBody, LARGE_BODY_BYTES } from './answer-body.ts';
@@ -38,7 +39,7 @@ function ignore(): void {}
 
 const JSON_BOUNDS = ['', ''] as const;
 
-export class HttpReply implements ClientReply, KeptAlive {
+export class HttpReply implements ClientReply, KeptAlive, StopHearer {
   readonly accepts: Accepted;
   readonly #options: HttpReplyOptions;
   readonly #response: ServerResponse;
@@ -200,7 +201,7 @@ export class HttpReply implements ClientReply, KeptAlive {
   }
 
   #stopComments(): void {
-    this.#options.keepAlive.remove(this.#comments);
+    this.#comments?.leave();
   }
 
   /** The response has closed. */

@@ -167,7 +167,7 @@ export class FramedReply implements ClientReply, KeptAlive {
   #onClose(): void {
     const isLeft = !this.#course.hasEnded;
     this.#settle();
-    this.#options.heartbeats.remove(this.#heartbeat);
+    this.#heartbeat.leave();
     this.#pace.closed();
     if (isLeft) this.#options.onLeft();
   }

@@ -15,7 +15,6 @@ export class KeepAliveComments {
   readonly #slots = Array.from({ length: SLOTS }, () => new Roster<KeptAlive>());
   readonly #tickMs: number;
   #cursor = 0;
-  #size = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param intervalMs how often each stream is served */
@@ -25,12 +24,11 @@ export class KeepAliveComments {
 
   /** How many streams are being kept alive. */
   get size(): number {
-    return this.#size;
+    return this.#slots.reduce((sum, slot) => sum + slot.size, 0);
   }
 
-  /** Has it write a comment once an interval, until it is removed. */
+  /** Has it write a comment once an interval, until it leaves. */
   add(stream: KeptAlive): Place {
-    this.#size += 1;
     this.#timer ??= setInterval(() => this.#tick(), this.#tickMs).unref();
     return this.#slotWithRoom().enter(stream);
   }
@@ -40,7 +38,7 @@ export class KeepAliveComments {
    * ones: 600 in one took 25 ms (bench:streams).
    */
   #slotWithRoom(): Roster<KeptAlive> {
-    const fair = Math.max(MIN_SLOT_SIZE, Math.ceil(this.#size / SLOTS));
+    const fair = Math.max(MIN_SLOT_SIZE, Math.ceil((this.size + 1) / SLOTS));
     let slot = this.#cursor;
     while (this.#slotAt(slot).size >= fair) slot = (slot + SLOTS - 1) % SLOTS;
     return this.#slotAt(slot);
@@ -50,14 +48,11 @@ export class KeepAliveComments {
     return this.#slots[index] as Roster<KeptAlive>;
   }
 
-  /** Idempotent. */
-  remove(place: Place | undefined): void {
-    if (place?.leave() !== true) return;
-    this.#size -= 1;
-    if (this.#size === 0) this.#stop();
-  }
-
   #tick(): void {
+    if (this.size === 0) {
+      this.#stop();
+      return;
+    }
     this.#cursor = (this.#cursor + 1) % SLOTS;
     for (const stream of this.#slotAt(this.#cursor)) stream.writeComment();
   }

@@ -5,7 +5,7 @@ import { callerOf } from '../access/caller-of.ts';
 import { type GatewayError, toGatewayError } from '../errors.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Place, Roster } from '../runtime/roster.ts';
-import { NEVER, Stop, type StopSignal } from '../runtime/stop.ts';
+import { NEVER, Stop, type StopHearer, type StopSignal } from '../runtime/stop.ts';
 import { TurnBatch } from '../runtime/turn-batch.ts';
 import type { BufferBudget } from '../state/buffer-budget.ts';
 import type { ExchangeRecord } from '../telemetry/exchange-record.ts';
@@ -143,11 +143,12 @@ interface ExchangeParts {
   readonly place: Place;
 }
 
-const NO_RAW_HEADERS: string[] = [];
-const NO_HEADERS: IncomingHttpHeaders = {};
+/** Of all requests that have settled in. */
+const NO_RAW_HEADERS = Object.freeze([]) as unknown as string[];
+const NO_HEADERS: IncomingHttpHeaders = Object.freeze({});
 
 /** A class, since V8 makes an object literal with a getter anew, map and all, for each request. */
-class HttpExchange implements Exchange {
+class HttpExchange implements Exchange, StopHearer {
   readonly id: string;
   readonly view: string | undefined;
   readonly httpMethod: Exchange['httpMethod'];
@@ -215,6 +216,7 @@ class HttpExchange implements Exchange {
     this.asCaller = undefined;
 
     joinPieces(this.id);
+    // Node's own, and read only.
     joinPieces((this.response as { _header?: unknown })._header);
   }
 

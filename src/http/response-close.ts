@@ -1,7 +1,7 @@
 // The end of a response, told to all who want to know of it in the order in which they asked. One listener does for
 // them: each that Node is given costs a call some 0.2 us of CPU.
 import type { ServerResponse } from 'node:http';
-import { Stop, type StopListener, tell } from '../runtime/stop.ts';
+import { runListener, Stop, type StopListener } from '../runtime/stop.ts';
 
 /** One for all: an error of its own would cost each call its stack. */
 const CLOSED = new Error('the response has closed');
@@ -19,11 +19,12 @@ export class ResponseClose extends Stop {
   /** @param listener runs once; at once if it is over already */
   tell(listener: StopListener): void {
     if (this.#response.closed) this.abort(CLOSED);
-    if (this.aborted) tell(listener);
+    if (this.aborted) runListener(listener);
     else this.addEventListener('abort', listener);
   }
 
   override addEventListener(type: 'abort', listener: StopListener): void {
+    if (this.#response.closed) this.abort(CLOSED);
     super.addEventListener(type, listener);
     if (this.#isHeard) return;
     this.#isHeard = true;

@@ -1,5 +1,6 @@
 // What lives as long as one config, made whole before anything of it is used. Whatever the config before it made, and
 // would be made the same again, is taken over: servers keep their links, tokens their place in the cache.
+
 import { isDeepStrictEqual } from 'node:util';
 import { IdentityKeys } from '../access/identity-keys.ts';
 import { Limits } from '../access/limits/limits.ts';
@@ -12,6 +13,7 @@ import type { EdgeSettings } from '../http/edge-parts.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { GatewayContext } from '../pipeline/gateway-context.ts';
 import { handleExchange } from '../pipeline/handle-exchange.ts';
+import type { StopHearer } from '../runtime/stop.ts';
 import { isPersonal } from '../servers/credentials/caller.ts';
 import { createCredentials } from '../servers/credentials/credentials.ts';
 import { IssuerNames } from '../servers/credentials/issuer-names.ts';
@@ -29,7 +31,7 @@ export interface EditionOptions {
   readonly before?: Edition;
 }
 
-export class Edition {
+export class Edition implements StopHearer {
   readonly config: Config;
   readonly context: GatewayContext;
   readonly authenticator: Authenticator;
@@ -170,15 +172,14 @@ export class Edition {
       await handleExchange(this.context, exchange);
     } finally {
       const { standing } = exchange;
-      if (standing === undefined || standing.aborted) this.handleEvent();
+      if (standing === undefined || standing.aborted) this.#leave();
       else standing.addEventListener('abort', this);
     }
   }
 
-  /** An exchange is over. */
+  /** What stood is over. */
   handleEvent(): void {
-    this.#running -= 1;
-    this.#settle();
+    this.#leave();
   }
 
   /** No exchange begins with it any more. @returns a promise for when the last one that did is over */
@@ -186,6 +187,11 @@ export class Edition {
     this.#replaced = true;
     this.#settle();
     return this.#over.promise;
+  }
+
+  #leave(): void {
+    this.#running -= 1;
+    this.#settle();
   }
 
   #settle(): void {

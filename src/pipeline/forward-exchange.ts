@@ -216,7 +216,7 @@ function noteRecord(record: ExchangeRecord, learned: ForwardedRecord): void {
 
 function tellWhenLeft(clientGone: StopSignal, tell: () => void): () => void {
   if (clientGone.aborted) tell();
-  else clientGone.addEventListener('abort', tell, { once: true });
+  else clientGone.addEventListener('abort', tell);
   return () => clientGone.removeEventListener('abort', tell);
 }
 

@@ -3,7 +3,7 @@
 import type { SealedState } from '../bridge/seals/sealed-state.ts';
 import { GatewayError } from '../errors.ts';
 import { FleetingMap } from '../runtime/fleeting-map.ts';
-import { anySignal } from '../runtime/stop.ts';
+import { eitherOf, Stop } from '../runtime/stop.ts';
 import { untilAborted } from '../servers/within-time.ts';
 import type { Exchange } from './exchange.ts';
 import { callerWithCredentials } from './handed-credentials.ts';
@@ -13,7 +13,7 @@ export class ForwardedExchanges {
   readonly #self: string;
   readonly #isDraining: () => boolean;
   /** By the replica and exchange that they came from: how to say that the client is gone. */
-  readonly #running = new FleetingMap<string, AbortController>();
+  readonly #running = new FleetingMap<string, Stop>();
 
   /** @param self the id of this replica */
   constructor(state: SealedState, self: string, isDraining: () => boolean) {
@@ -36,10 +36,10 @@ export class ForwardedExchanges {
       if (this.#isDraining()) throw new GatewayError('draining');
       return reply.accept();
     }
-    const left = new AbortController();
+    const left = new Stop();
     this.#running.set(key, left);
     const own: Exchange = Object.create(exchange, {
-      clientGone: { value: anySignal([exchange.clientGone, left.signal]) },
+      clientGone: { value: eitherOf(exchange.clientGone, left) },
       caller: { value: callerWithCredentials(this.#state, exchange, this.#self) },
     });
     try {
@@ -49,6 +49,6 @@ export class ForwardedExchanges {
       if (this.#running.get(key) === left) this.#running.delete(key);
     }
     // Nobody reads it any more, but its record is waited for.
-    if (left.signal.aborted) reply.end();
+    if (left.aborted) reply.end();
   }
 }

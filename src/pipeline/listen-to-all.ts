@@ -11,11 +11,11 @@ import { publicOutput } from '../bridge/public-output.ts';
 import { GatewayError } from '../errors.ts';
 import { viewNames } from '../federation/merged-list.ts';
 import type { ModernRequest } from '../protocol/client-message.ts';
-import { META } from '../protocol/era.ts';
 import { exactId } from '../protocol/json-rpc.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readJson, writeJson } from '../protocol/json-text.ts';
+import { isJsonObject, type JsonObject, type JsonValue, writeJson } from '../protocol/json-text.ts';
 import { LIST_CHANGES, type ListChange } from '../protocol/list-changes.ts';
-import { anySignal, type StopSignal } from '../runtime/stop.ts';
+import { subscriptionMeta } from '../protocol/subscription.ts';
+import { eitherOf, Stop, type StopSignal } from '../runtime/stop.ts';
 import type { Server } from '../servers/server.ts';
 import { type Dispatch, dispatchRequest, noteRequest } from './dispatch-request.ts';
 import type { Exchange } from './exchange.ts';
@@ -48,7 +48,7 @@ export async function listenToAll(
   if (signedOut.aborted) throw new GatewayError('token-invalid', { reason: 'expired' });
   const principal = principalKey(exchange.principal);
   const place = gateway.streams.enter(principal, gateway.config.streams.maxPerPrincipal);
-  const _meta = { [META.subscriptionId]: readJson(request.idText) as JsonValue };
+  const _meta = subscriptionMeta(request.idText);
   const { notifications } = request.params;
   const filter = isJsonObject(notifications) ? notifications : {};
   const open = gateway.listens.open(exchange, request.idText, new HeardReply(gateway, exchange));
@@ -184,7 +184,7 @@ async function startListen(
   { request, clientAt, signal, stream, member, uris }: ListenOptions & { member: ViewMember; uris: string[] },
 ): Promise<ResourceListen> {
   const { server, access } = member;
-  const late = new AbortController();
+  const late = new Stop();
   const acknowledged = Promise.withResolvers<readonly JsonValue[]>();
   const output: CallOutput = {
     send(message) {
@@ -211,7 +211,7 @@ async function startListen(
     client: clientAt(member),
     server,
     output: heardOutput(publicOutput(output, own.method, viewNames(server.slug)), access),
-    signal: anySignal([signal, late.signal]),
+    signal: eitherOf(signal, late),
   }).catch(() => undefined);
   const giveUp = () => {
     late.abort();

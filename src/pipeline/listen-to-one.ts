@@ -1,6 +1,6 @@
-// `subscriptions/listen` of a modern client on a server's own view. It ends with its completion result when it is our side
-// that ends it (basic/patterns/subscriptions): because Portico drains, because the caller's sign-in is over, because a
-// reload gave the view other servers, or because the server took it back on its pipe.
+// `subscriptions/listen` of a modern client on a server's own view. It ends with its completion result when our side ends
+// it (basic/patterns/subscriptions): because Portico drains, because the caller's sign-in is over, because a reload gave
+// the view other servers, or because the server took it back on its pipe.
 import { principalKey } from '../access/principal.ts';
 import type { StandingListen } from '../bridge/listening/standing-listen.ts';
 import { GatewayError } from '../errors.ts';
@@ -40,6 +40,8 @@ export async function listenToOne(
     if (await forwardHome(gateway, exchange, forward)) return;
     await dispatchRequest(gateway, exchange, { ...call, output: open, signal: open, onStanding });
   } catch (thrown) {
+    void listen?.close();
+    listen = undefined;
     if (clientGone.aborted || !(open.aborted || endedByServer(thrown))) throw thrown;
     open.complete();
     record.outcome = 'ok';

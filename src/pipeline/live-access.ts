@@ -61,38 +61,38 @@ export function liveAccess({ current }: Pick<GatewayContext, 'current'>, visitor
 
 class LiveAccess extends LiveView implements ServerAccess {
   get enforced(): boolean {
-    return this.#now().enforced;
+    return this.#access().enforced;
   }
 
   get whole(): boolean {
-    return this.#now().whole;
+    return this.#access().whole;
   }
 
   get rights(): string {
-    return this.#now().rights;
+    return this.#access().rights;
   }
 
   get heldScopes(): readonly string[] {
-    return this.#now().heldScopes;
+    return this.#access().heldScopes;
   }
 
   sees(kind?: TargetKind): boolean {
-    return this.#now().sees(kind);
+    return this.#access().sees(kind);
   }
 
   decide(kind: TargetKind, name: string, call?: CallFacts): Decision {
-    return this.#now().decide(kind, name, call);
+    return this.#access().decide(kind, name, call);
   }
 
   listsTemplate(template: string): boolean {
-    return this.#now().listsTemplate(template);
+    return this.#access().listsTemplate(template);
   }
 
   describe(about?: NamedThing): AccessDescription {
-    return this.#now().describe(about);
+    return this.#access().describe(about);
   }
 
-  #now(): ServerAccess {
+  #access(): ServerAccess {
     return this.now()?.access ?? NO_ACCESS_AT_ALL;
   }
 }

@@ -3,11 +3,11 @@
 // Portico drains.
 import type { CallOutput } from '../bridge/call-output.ts';
 import { announcedChange } from '../bridge/listening/heard-messages.ts';
-import { META } from '../protocol/era.ts';
 import type { JsonRpcOutcome, StreamMessage } from '../protocol/json-rpc.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../protocol/json-text.ts';
+import { isJsonObject, type JsonObject } from '../protocol/json-text.ts';
 import { LIST_CHANGES } from '../protocol/list-changes.ts';
-import { Stop } from '../runtime/stop.ts';
+import { subscriptionComplete, subscriptionMeta } from '../protocol/subscription.ts';
+import { Stop, type StopHearer } from '../runtime/stop.ts';
 import type { Exchange } from './exchange.ts';
 import type { ViewChange } from './view-change.ts';
 
@@ -47,7 +47,7 @@ export class OpenListens {
  * One subscription: aborts when it is over, whether its client has left, has been signed out, or our side ends it. Also
  * the output to be used in place of the one that it was made of.
  */
-export class OpenListen extends Stop implements CallOutput {
+export class OpenListen extends Stop implements CallOutput, StopHearer {
   readonly view: string | undefined;
   readonly #all: Set<OpenListen>;
   readonly #exchange: Pick<Exchange, 'clientGone'>;
@@ -80,7 +80,7 @@ export class OpenListen extends Stop implements CallOutput {
 
   /** That what was agreed to may have changed. */
   announce(): void {
-    const params = { _meta: { [META.subscriptionId]: readJson(this.#idText) as JsonValue } };
+    const params = { _meta: subscriptionMeta(this.#idText) };
     for (const { filter, method } of LIST_CHANGES) {
       if (this.#agreed?.[filter] === true) void this.#output.send(announcedChange(method, params));
     }
@@ -96,8 +96,7 @@ export class OpenListen extends Stop implements CallOutput {
 
   /** The result that a subscription ends with where it is our side that ends it (basic/patterns/subscriptions). */
   complete(): void {
-    const _meta = { [META.subscriptionId]: readJson(this.#idText) as JsonValue };
-    this.#output.respond(this.#idText, { result: { resultType: 'complete', _meta } }, 200);
+    this.#output.respond(this.#idText, subscriptionComplete(this.#idText), 200);
   }
 
   /** It is open no more. Idempotent. */

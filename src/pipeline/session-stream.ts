@@ -71,7 +71,7 @@ async function handleGet(gateway: GatewayContext, exchange: Exchange, id: string
   record.outcome = 'ok';
   // The session may have taken its time to come here.
   if (signedOut.aborted) reply.end();
-  else signedOut.addEventListener('abort', () => reply.end(), { once: true });
+  else signedOut.addEventListener('abort', () => reply.end());
   exchange.settleIn?.();
 }
 

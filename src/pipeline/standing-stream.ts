@@ -1,6 +1,7 @@
 // A subscription that has been acknowledged is left to itself: all that led to it is let go of, the functions that wait
 // for one another included, which take 3.3 kB. There may be thousands, each for days (bench:streams).
 import type { StandingListen } from '../bridge/listening/standing-listen.ts';
+import { toGatewayError } from '../errors.ts';
 import type { Place } from '../runtime/roster.ts';
 import { Stop, type StopHearer } from '../runtime/stop.ts';
 import type { Exchange } from './exchange.ts';
@@ -55,14 +56,26 @@ class StandingStream implements StopHearer {
     // At once: it is counted among what has no end of its own, and has one now.
     this.#open.close();
     this.#place?.leave();
-    const closing = this.#listen.close();
-    if (closing === undefined) this.#conclude();
-    else void closing.then(() => this.#conclude());
+    void this.#conclude();
   }
 
-  #conclude(): void {
+  /** Nobody waits for it: what goes wrong is told to the client, if it is there. */
+  async #conclude(): Promise<void> {
+    const { record, reply } = this.#exchange;
+    try {
+      const closing = this.#listen.close();
+      if (closing !== undefined) await closing;
+      record.upstreamMs = performance.now() - this.#startedAt;
+      this.#sayLast();
+    } catch (thrown) {
+      reply.fail(toGatewayError(thrown), undefined, 'modern');
+    } finally {
+      this.over.abort();
+    }
+  }
+
+  #sayLast(): void {
     const { clientGone, record, reply } = this.#exchange;
-    record.upstreamMs = performance.now() - this.#startedAt;
     if (clientGone.aborted) {
       record.outcome ??= 'cancelled';
       reply.end();
@@ -70,6 +83,5 @@ class StandingStream implements StopHearer {
       this.#open.complete();
       record.outcome = 'ok';
     }
-    this.over.abort();
   }
 }

@@ -45,7 +45,7 @@ class RunningDeadline extends Stop implements CallDeadline {
     this.#latestAt = now + maxCallTimeMs;
     this.#dueAt = Math.min(now + callTimeoutMs, this.#latestAt);
     this.#schedule(now);
-    parent.addEventListener('abort', this, { once: true });
+    parent.addEventListener('abort', this);
     if (parent.aborted) this.handleEvent();
   }
 

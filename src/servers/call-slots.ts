@@ -98,7 +98,7 @@ export class CallSlots {
     const waiter: Waiter = { admit: resolve, refuse };
     const onAbort = () => refuse(signal.reason);
     const timer = setTimeout(() => refuse(noCapacity('queue-timeout')), timeoutMs);
-    signal.addEventListener('abort', onAbort, { once: true });
+    signal.addEventListener('abort', onAbort);
     const startedAt = performance.now();
     this.#join(caller, waiter);
     try {

@@ -90,7 +90,7 @@ export class PendingCall {
     this.#callerToken = progressTokenOf(call.params);
     const params = this.#callerToken === undefined ? call.params : withProgressToken(call.params, id);
     this.request = { jsonrpc: '2.0', id, method: call.method, ...(params && { params }) };
-    call.signal.addEventListener('abort', this, { once: true });
+    call.signal.addEventListener('abort', this);
   }
 
   /** The caller aborts. */

@@ -1,4 +1,4 @@
-// Waits for something without ending it: others may wait for it too, as for a link's start.
+// Waits that a signal or a clock cuts short. What is waited for goes on: others may wait for it too, as for a link's start.
 import { GatewayError } from '../errors.ts';
 import type { StopSignal } from '../runtime/stop.ts';
 
@@ -21,7 +21,7 @@ export async function unlessAborted<T>(shared: Promise<T>, signal: StopSignal): 
   signal.throwIfAborted();
   const { promise: interrupted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
+  signal.addEventListener('abort', onAbort);
   try {
     return await Promise.race([shared, interrupted]);
   } finally {
@@ -41,7 +41,7 @@ export function delayUnlessAborted(durationMs: number, signal: StopSignal): Prom
     reject(signal.reason);
   };
   if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
+  else signal.addEventListener('abort', onAbort);
   return promise;
 }
 
@@ -50,6 +50,6 @@ export function untilAborted(signal: StopSignal): Promise<never> {
   return new Promise((_, reject) => {
     const onAbort = () => reject(signal.reason);
     if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
+    else signal.addEventListener('abort', onAbort);
   });
 }

@@ -1,10 +1,12 @@
 // A subscription that has been left to itself: what ends it, and that it leaves nothing with its link.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { GatewayError } from '../../src/errors.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import { OpenListens } from '../../src/pipeline/open-listens.ts';
 import { leaveStanding } from '../../src/pipeline/standing-stream.ts';
-import { Stop, type StopListener } from '../../src/runtime/stop.ts';
+import { NEVER, Stop, type StopListener } from '../../src/runtime/stop.ts';
+import { untilAborted } from '../../src/servers/within-time.ts';
 import { newRecord } from '../../src/telemetry/exchange-record.ts';
 
 /** A link's end that knows who waits for it. */
@@ -22,19 +24,24 @@ class Watched extends Stop {
   }
 }
 
-function rig({ linkGone = new Watched() } = {}) {
+interface RigOptions {
+  readonly linkGone?: Watched;
+  readonly closing?: Promise<void>;
+}
+
+function rig({ linkGone = new Watched(), closing }: RigOptions = {}) {
   const said: string[] = [];
   const listens = new OpenListens();
   const [clientGone, signedOut] = [new Stop(), new Stop()];
   const exchange = {
     ...{ view: 'raw', clientGone, signedOut, record: newRecord('x', 0) },
-    reply: { end: () => said.push('ended') },
+    reply: { end: () => said.push('ended'), fail: ({ code }: GatewayError) => said.push(code) },
   } as unknown as Exchange;
   const output = { send: () => undefined, respond: () => said.push('completed'), end: () => {} };
   const open = listens.open(exchange, '1', output);
   const close = () => {
     said.push('heard no more');
-    return undefined;
+    return closing;
   };
   leaveStanding(exchange, { open, place: undefined, listen: { linkGone, close } });
   return { said, listens, clientGone, signedOut, linkGone, exchange };
@@ -74,4 +81,31 @@ test('what its reader was too slow for stays its outcome', () => {
   exchange.record.outcome = 'no-capacity';
   clientGone.abort();
   assert.equal(exchange.record.outcome, 'no-capacity');
+});
+
+test('F44: while its last word is waited for it is no open stream, which a drain would not wait for', async () => {
+  const { promise: closing, resolve } = Promise.withResolvers<void>();
+  const { said, listens, exchange } = rig({ closing });
+  listens.endAll();
+  assert.equal(listens.size, 0);
+  assert.equal(exchange.standing?.aborted, false);
+  assert.deepEqual(said, ['heard no more']);
+  resolve();
+  await untilAborted(exchange.standing ?? NEVER).catch(() => {});
+  assert.deepEqual(said, ['heard no more', 'completed']);
+});
+
+test('what goes wrong at its end is told to its client, and ends it all the same', async () => {
+  const { said, signedOut, exchange } = rig({ closing: Promise.reject(new Error('of the end')) });
+  signedOut.abort();
+  await untilAborted(exchange.standing ?? NEVER).catch(() => {});
+  assert.deepEqual(said, ['heard no more', 'internal']);
+});
+
+test('one that opens once Portico has drained is over at once', () => {
+  const listens = new OpenListens();
+  listens.endAll();
+  const exchange = { view: 'raw', clientGone: NEVER, signedOut: NEVER } as unknown as Exchange;
+  const output = { send: () => undefined, respond: () => {}, end: () => {} };
+  assert.equal(listens.open(exchange, '1', output).aborted, true);
 });

@@ -1,15 +1,26 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { abortSignalOf, anySignal, NEVER, Stop } from '../../src/runtime/stop.ts';
+import { abortSignalOf, anySignal, eitherOf, NEVER, Stop } from '../../src/runtime/stop.ts';
 
-test('whoever waits is told once, functions and objects alike, in the order in which they asked', () => {
+/** A stop, what its listeners were told, and listeners by name. */
+function rig() {
   const stop = new Stop();
   const told: string[] = [];
-  const object = { handleEvent: () => told.push('object') };
-  stop.addEventListener('abort', () => told.push('first'));
-  stop.addEventListener('abort', object);
-  stop.addEventListener('abort', () => told.push('last'));
+  const named = (name: string) => () => void told.push(name);
+  const ask = (...names: string[]) => {
+    const listeners = names.map(named);
+    for (const listener of listeners) stop.addEventListener('abort', listener);
+    return listeners as [() => void, ...(() => void)[]];
+  };
+  return { stop, told, named, ask };
+}
+
+test('whoever waits is told once, functions and objects alike, in the order in which they asked', () => {
+  const { stop, told, named, ask } = rig();
+  ask('first');
+  stop.addEventListener('abort', { handleEvent: named('object') });
+  ask('last');
   stop.abort('over');
   stop.abort('again');
   assert.deepEqual(told, ['first', 'object', 'last']);
@@ -17,25 +28,26 @@ test('whoever waits is told once, functions and objects alike, in the order in w
 });
 
 test('whoever waits no longer is not told', () => {
-  const stop = new Stop();
-  const told: string[] = [];
-  const listeners = ['a', 'b', 'c'].map((name) => () => told.push(name));
-  for (const listener of listeners) stop.addEventListener('abort', listener);
-  stop.removeEventListener('abort', listeners[0] as () => void);
-  stop.removeEventListener('abort', listeners[1] as () => void);
-  stop.removeEventListener('abort', () => told.push('never asked'));
+  const { stop, told, named, ask } = rig();
+  for (const listener of ask('a', 'b')) stop.removeEventListener('abort', listener);
+  ask('c');
+  stop.removeEventListener('abort', named('never asked'));
   stop.abort();
   assert.deepEqual(told, ['c']);
 });
 
+test('whoever asks twice is told once', () => {
+  const { stop, told, ask } = rig();
+  for (const listener of ask('first', 'second')) stop.addEventListener('abort', listener);
+  stop.abort();
+  assert.deepEqual(told, ['first', 'second']);
+});
+
 test('the order stays where the first of them has left', () => {
-  const stop = new Stop();
-  const told: string[] = [];
-  const first = () => told.push('first');
-  stop.addEventListener('abort', first);
-  stop.addEventListener('abort', () => told.push('second'));
+  const { stop, told, ask } = rig();
+  const [first] = ask('first', 'second');
   stop.removeEventListener('abort', first);
-  stop.addEventListener('abort', () => told.push('third'));
+  ask('third');
   stop.abort();
   assert.deepEqual(told, ['second', 'third']);
 });
@@ -51,16 +63,13 @@ test('whoever asks afterwards is never told, and sees that it is over', () => {
 });
 
 test('a listener may ask, and take back, while it is told', () => {
-  const stop = new Stop();
-  const told: string[] = [];
-  const second = () => told.push('second');
+  const { stop, told, ask } = rig();
   stop.addEventListener('abort', () => {
     told.push('first');
     stop.removeEventListener('abort', second);
-    stop.addEventListener('abort', () => told.push('late'));
+    ask('late');
   });
-  stop.addEventListener('abort', second);
-  stop.addEventListener('abort', () => told.push('third'));
+  const [second] = ask('second', 'third');
   stop.abort();
   assert.deepEqual(told, ['first', 'third']);
 });
@@ -99,12 +108,18 @@ test('as an AbortSignal it aborts with the same reason, also where it had before
   assert.equal(abortSignalOf(own), own);
 });
 
-test('of several, the first that aborts counts', () => {
-  const stop = new Stop();
-  const controller = new AbortController();
-  const any = anySignal([NEVER, stop, controller.signal]);
-  assert.equal(any.aborted, false);
-  stop.abort('stop');
-  controller.abort('controller');
-  assert.equal(any.reason, 'stop');
-});
+for (const [what, join] of [
+  ['anySignal', (...signals) => anySignal(signals)],
+  ['eitherOf', eitherOf],
+] as [string, typeof eitherOf][]) {
+  test(`${what}: of several, the first that aborts counts, also where it was before`, () => {
+    const stop = new Stop();
+    const controller = new AbortController();
+    const joined = join(NEVER, stop, controller.signal);
+    assert.equal(joined.aborted, false);
+    stop.abort('stop');
+    controller.abort('controller');
+    assert.equal(joined.reason, 'stop');
+    assert.equal(join(controller.signal, NEVER).reason, 'controller');
+  });
+}

@@ -1,5 +1,4 @@
 // One replica that takes exchanges over and another that hands them over, on real sockets; the line is the test's own.
-import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { createReplicaServer, type ReplicaServerOptions } from '../../src/http/replica-server.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
@@ -93,10 +92,6 @@ export async function framesOf(answer: AsyncIterable<ReplyFrame>): Promise<Reply
   const frames: ReplyFrame[] = [];
   for await (const frame of answer) frames.push(frame);
   return frames;
-}
-
-export function aborted(signal: AbortSignal): Promise<unknown> {
-  return signal.aborted ? Promise.resolve() : once(signal, 'abort');
 }
 
 /** A signed message as it goes over the wire. @param headers each with its line end */

@@ -35,7 +35,7 @@ export class ScriptedTransport implements ServerTransport {
 
   call(call: UpstreamCall): Promise<JsonRpcOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<JsonRpcOutcome>();
-    call.signal.addEventListener('abort', () => reject(call.signal.reason), { once: true });
+    call.signal.addEventListener('abort', () => reject(call.signal.reason));
     this.calls.push({
       ...call,
       onMessage: (message) => call.onMessage(message),

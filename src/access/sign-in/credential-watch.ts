@@ -1,17 +1,17 @@
 // What ends an open stream though nobody closes it: the credential that it was opened with is over.
-import { Stop, type StopSignal } from '../../runtime/stop.ts';
+import { Stop, type StopHearer, type StopSignal } from '../../runtime/stop.ts';
 
 /** Node fires longer timers at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export interface WatchedCredential {
+interface WatchedCredential {
   /** By `Date.now()`; undefined for one that ends only when it is withdrawn. */
   readonly expiresAtMs: number | undefined;
   /** Undefined for what nobody can take back. */
   readonly signedIn: Vouched | undefined;
 }
 
-export interface Vouched {
+interface Vouched {
   /** False once the issuer has taken the key back that vouches for it. */
   isVouchedFor(): boolean;
 }
@@ -50,12 +50,13 @@ export class CredentialWatch {
 }
 
 /** Signal, timer and place in the watch in one: thousands of streams may have one each. */
-class Watched extends Stop {
+class Watched extends Stop implements StopHearer {
   readonly #all: Set<Watched>;
   readonly #signedIn: Vouched | undefined;
   readonly #expiresAtMs: number | undefined;
   readonly #now: () => number;
   #timer: NodeJS.Timeout | undefined;
+  #done: StopSignal | undefined;
 
   constructor(all: Set<Watched>, { expiresAtMs, signedIn }: WatchedCredential, now: () => number) {
     super();
@@ -67,6 +68,7 @@ class Watched extends Stop {
 
   begin(done: StopSignal): void {
     this.#all.add(this);
+    this.#done = done;
     done.addEventListener('abort', this);
     this.wait();
   }
@@ -74,6 +76,7 @@ class Watched extends Stop {
   /** Nobody has to be told any more. */
   handleEvent(): void {
     clearTimeout(this.#timer);
+    this.#done?.removeEventListener('abort', this);
     this.#all.delete(this);
   }
 

@@ -5,7 +5,7 @@ import { GatewayError } from '../../errors.ts';
 import { ownAnswer, publishQuestion } from '../../federation/public-messages.ts';
 import type { JsonRpcErrorObject, JsonRpcOutcome } from '../../protocol/json-rpc.ts';
 import type { JsonObject } from '../../protocol/json-text.ts';
-import { anySignal, type StopSignal } from '../../runtime/stop.ts';
+import { eitherOf, Stop, type StopSignal } from '../../runtime/stop.ts';
 import { startDeadline } from '../../servers/call-deadline.ts';
 import { fixedRoots } from '../../servers/fixed-roots.ts';
 import { delayUnlessAborted } from '../../servers/within-time.ts';
@@ -65,8 +65,8 @@ async function answer(
     return { members };
   }
   // One failing question takes the others back.
-  const together = new AbortController();
-  const both = anySignal([signal, together.signal]);
+  const together = new Stop();
+  const both = eitherOf(signal, together);
   try {
     const answers = await Promise.all(
       [...questions].map(async ([key, question]) => [key, await askOne(carried, question, both)] as const),

@@ -1,9 +1,9 @@
 // `subscriptions/listen` of a modern client on a legacy server: list changes come from the links that lists are served
 // from, resource updates from subscriptions on the caller's own link.
 import { GatewayError } from '../../errors.ts';
-import { META } from '../../protocol/era.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../protocol/json-text.ts';
+import { isJsonObject, type JsonObject } from '../../protocol/json-text.ts';
 import { type ListChange, promisedListChanges } from '../../protocol/list-changes.ts';
+import { subscriptionComplete, subscriptionMeta } from '../../protocol/subscription.ts';
 import type { StopSignal } from '../../runtime/stop.ts';
 import type { ServerMessage } from '../../servers/transport.ts';
 import type { CallOutput } from '../call-output.ts';
@@ -26,12 +26,12 @@ export async function carryLegacyListen(carried: CarriedCall): Promise<'ok' | 'e
   const declared = crossedCapabilities(client.capabilities, server.config.client);
   const owner = linkOwner(server, principalLinkKey(client, declared));
   const hear = (message: ServerMessage) => listen.hear(message);
-  listen.hearUntilClosed(bridge.hubs.listen(owner, hear), server.onSharedMessage(hear, client.principal));
+  listen.keepStops(bridge.hubs.listen(owner, hear), server.onSharedMessage(hear, client.principal));
   try {
     await listen.subscribe(bridge.hubs.of(link), wantedUris(filter, capabilities), signal);
     listen.acknowledge();
   } catch (thrown) {
-    listen.close();
+    await listen.close();
     throw thrown;
   }
   if (call.onStanding === undefined) await runOut(listen, signal);
@@ -53,7 +53,7 @@ async function runOut(listen: LegacyListen, signal: StopSignal): Promise<void> {
   } finally {
     signal.removeEventListener('abort', end);
     linkGone?.removeEventListener('abort', end);
-    listen.close();
+    await listen.close();
   }
 }
 
@@ -79,7 +79,7 @@ class LegacyListen implements StandingListen {
     return this.#hub?.gone;
   }
 
-  hearUntilClosed(...stops: (() => void)[]): void {
+  keepStops(...stops: (() => void)[]): void {
     this.#stops = stops;
   }
 
@@ -103,7 +103,7 @@ class LegacyListen implements StandingListen {
     void this.#output.send({
       jsonrpc: '2.0',
       method: 'notifications/subscriptions/acknowledged',
-      params: { _meta: this.#ownMeta(), notifications: agreed },
+      params: { _meta: subscriptionMeta(this.#idText), notifications: agreed },
     });
     const held = this.#held ?? [];
     this.#held = undefined;
@@ -111,13 +111,13 @@ class LegacyListen implements StandingListen {
   }
 
   complete(): void {
-    const result = { resultType: 'complete', _meta: this.#ownMeta() };
-    this.#output.respond(this.#idText, { result }, 200);
+    this.#output.respond(this.#idText, subscriptionComplete(this.#idText), 200);
   }
 
-  close(): undefined {
+  close(): Promise<void> | undefined {
     for (const stop of this.#stops) stop();
     for (const uri of this.#uris) this.#hub?.subscriptions.remove(uri);
+    return undefined;
   }
 
   #concerns({ method, params }: ServerMessage): boolean {
@@ -131,12 +131,8 @@ class LegacyListen implements StandingListen {
   #deliver(message: ServerMessage): void {
     const { _meta } = message.params ?? {};
     const meta = isJsonObject(_meta) ? _meta : {};
-    const params = { ...message.params, _meta: { ...meta, ...this.#ownMeta() } };
+    const params = { ...message.params, _meta: { ...meta, ...subscriptionMeta(this.#idText) } };
     void this.#output.send({ ...message, params });
-  }
-
-  #ownMeta(): JsonObject {
-    return { [META.subscriptionId]: readJson(this.#idText) as JsonValue };
   }
 }
 

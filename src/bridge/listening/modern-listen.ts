@@ -1,13 +1,14 @@
 // `subscriptions/listen` of a modern client on a modern server: the server tells its own stream, and what it has said to
 // another replica alone is added, as a child process there may be another than the one here.
-import { META } from '../../protocol/era.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../protocol/json-text.ts';
+
+import { isJsonObject, type JsonObject } from '../../protocol/json-text.ts';
 import { LIST_CHANGES } from '../../protocol/list-changes.ts';
+import { subscriptionMeta } from '../../protocol/subscription.ts';
 import type { CarriedCall } from '../carried-call.ts';
 
 export async function carryModernListen(carried: CarriedCall): Promise<'ok' | 'error'> {
   const { request, client, server, output } = carried.call;
-  const _meta = { [META.subscriptionId]: readJson(request.idText) as JsonValue };
+  const _meta = subscriptionMeta(request.idText);
   // Nothing is told before the server has agreed to it.
   let agreed: JsonObject = {};
   const stop = server.onAnnounced(({ method }) => {

@@ -115,7 +115,7 @@ export class ParkedCall {
     this.#exchange = exchange;
     this.#detached = Promise.withResolvers();
     const onAbort = () => this.cancel(exchange.signal.reason);
-    exchange.signal.addEventListener('abort', onAbort, { once: true });
+    exchange.signal.addEventListener('abort', onAbort);
     if (exchange.signal.aborted) onAbort();
     else this.#advance();
     try {

@@ -49,7 +49,7 @@ export class TurnQueue {
     const onTimeout = () =>
       leave(new GatewayError('no-capacity', { text, reason: 'turn', retryAfterMs: 5_000 }));
     const timer = setTimeout(onTimeout, patienceMs);
-    signal.addEventListener('abort', onAbort, { once: true });
+    signal.addEventListener('abort', onAbort);
     try {
       await promise;
     } finally {

@@ -78,7 +78,7 @@ export class OpenQuestions {
       void stream.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
       reject(signal.reason);
     };
-    signal.addEventListener('abort', onAbort, { once: true });
+    signal.addEventListener('abort', onAbort);
     void stream.send({ jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) });
     try {
       return await promise;

@@ -198,7 +198,7 @@ export class EventStream implements CallOutput {
       this.#sink = undefined;
     };
     if (gone.aborted) detach();
-    else gone.addEventListener('abort', detach, { once: true });
+    else gone.addEventListener('abort', detach);
   }
 
   /** True if a client that saw `after` has missed nothing that is lost. */

@@ -131,7 +131,7 @@ export class SessionSubscriptions {
     listening.then(refused, refused);
     const timer = setTimeout(refused, ACKNOWLEDGEMENT_TIMEOUT_MS);
     const onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
+    signal.addEventListener('abort', onAbort);
     try {
       const { notifications } = await acknowledged;
       const honoured = isJsonObject(notifications) ? notifications.resourceSubscriptions : undefined;

@@ -5,7 +5,7 @@ import type { HttpServerConfig } from '../../config/config.ts';
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../../protocol/json-rpc.ts';
 import { SESSION_HEADER } from '../../protocol/request-headers.ts';
 import { Roster } from '../../runtime/roster.ts';
-import { anySignal, Stop, type StopSignal } from '../../runtime/stop.ts';
+import { Stop, type StopSignal } from '../../runtime/stop.ts';
 import type { BufferBudget } from '../../state/buffer-budget.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Caller } from '../credentials/caller.ts';
@@ -230,7 +230,7 @@ class StreamableHttpTransport implements HttpTransport {
   /** A refused GET may speak of the session or of GET itself: a ping in that session tells which. */
   async #checkSession(): Promise<SessionCheck> {
     if (this.#leg.sessionId === undefined) return 'alive';
-    const signal = anySignal([this.#life.signal, AbortSignal.timeout(PING_TIMEOUT_MS)]);
+    const signal = AbortSignal.any([this.#life.signal, AbortSignal.timeout(PING_TIMEOUT_MS)]);
     const answered = await this.#exchange({ method: 'ping', params: undefined, signal, onMessage: () => {} })
       .then(() => true)
       .catch((thrown: unknown) => isRefusalByStatus(thrown));

@@ -1,7 +1,6 @@
 // What is sent to an HTTP server without an answer of its own: notifications, cancellations, and the answers to the
 // server's requests.
 import type { JsonRpcId, JsonRpcNotification, JsonRpcOutcome } from '../../protocol/json-rpc.ts';
-import { anySignal } from '../../runtime/stop.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { discard, type HttpEndpoint } from './http-endpoint.ts';
 import { messageBody } from './message-body.ts';
@@ -92,7 +91,7 @@ export class Notices {
     const { life, addressFor, onSessionLost, timeoutMs = TIMEOUT_MS } = this.#options;
     if (life.ended !== undefined) return;
     const { endpoint, headers, inSession } = addressFor(notice);
-    const signal = anySignal([over, AbortSignal.timeout(timeoutMs)]);
+    const signal = AbortSignal.any([over, AbortSignal.timeout(timeoutMs)]);
     const request = { method: 'POST', headers, body: messageBody(notice), use: 'notices', signal } as const;
     const answer = await endpoint.send(request).catch((thrown: unknown) => {
       // The clock is ours, and its own error would read as a fault of ours.

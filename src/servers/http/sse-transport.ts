@@ -99,7 +99,7 @@ class SseTransport implements HttpTransport {
   async start(signal: StopSignal): Promise<void> {
     signal.throwIfAborted();
     const abandon = () => this.#cut.abort(signal.reason);
-    signal.addEventListener('abort', abandon, { once: true });
+    signal.addEventListener('abort', abandon);
     try {
       const answer = await this.#openStream();
       this.#life.track(this.#readStream(answer));
