@@ -23,3 +23,12 @@ test('all are told once, in the order in which they asked, by one listener; who 
   close.tell(() => told.push('late'));
   assert.deepEqual(told.slice(3), ['late']);
 });
+
+test('one that has closed before anybody asked says so to who listens as to a signal', async () => {
+  const response = new ServerResponse(new IncomingMessage(new Socket()));
+  response.destroy();
+  await once(response, 'close');
+  const close = new ResponseClose(response);
+  close.addEventListener('abort', () => assert.fail('it was before'));
+  assert.equal(close.aborted, true);
+});

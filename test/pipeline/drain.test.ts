@@ -76,38 +76,40 @@ test('F44: a subscription ends with its completion result, a GET stream in good 
   assert.ok(performance.now() - startedAt < 5_000, 'neither held the end up');
 });
 
-test('F44: a subscription goes on for as long as calls do', async (t) => {
-  const library = await startLibrary('modern');
-  const gateway = await startGateway({
-    servers: [httpServerConfig(library.url)],
-    gateway: { drain: { delayMs: 0, graceMs: 20_000 } },
+for (const era of ['modern', 'legacy'] as const) {
+  test(`F44: a subscription on a ${era} server goes on for as long as calls do`, async (t) => {
+    const library = await startLibrary(era);
+    const gateway = await startGateway({
+      servers: [httpServerConfig(library.url)],
+      gateway: { drain: { delayMs: 0, graceMs: 20_000 } },
+    });
+    t.after(() => gateway.close().finally(() => library[Symbol.asyncDispose]()));
+    await using modern = new ModernClient(gateway.url);
+    library.hold();
+    // One that runs wherever the subscription will be.
+    const calls = Array.from({ length: PROCESSES }, () => modern.tool('slow'));
+    await eventually(
+      'all run',
+      () => library.asked.filter(({ params }) => params?.name === 'slow').length === calls.length,
+    );
+    const params = { notifications: { toolsListChanged: true } };
+    const listening = await modern.start('subscriptions/listen', params).answer;
+    assert.equal((await listening.message())?.method, 'notifications/subscriptions/acknowledged');
+    const closed = gateway.close();
+    await eventually('it takes no more connections', () =>
+      fetch(gateway.url).then(
+        () => false,
+        () => true,
+      ),
+    );
+    library.announce('notifications/tools/list_changed');
+    assert.equal((await listening.message())?.method, 'notifications/tools/list_changed');
+    library.release();
+    for (const call of calls) assert.match(await call, /slow/);
+    assert.equal((await listening.whole()).response.result?.resultType, 'complete');
+    await closed;
   });
-  t.after(() => gateway.close().finally(() => library[Symbol.asyncDispose]()));
-  await using modern = new ModernClient(gateway.url);
-  library.hold();
-  // One that runs wherever the subscription will be.
-  const calls = Array.from({ length: PROCESSES }, () => modern.tool('slow'));
-  await eventually(
-    'all run',
-    () => library.asked.filter(({ params }) => params?.name === 'slow').length === calls.length,
-  );
-  const params = { notifications: { toolsListChanged: true } };
-  const listening = await modern.start('subscriptions/listen', params).answer;
-  assert.equal((await listening.message())?.method, 'notifications/subscriptions/acknowledged');
-  const closed = gateway.close();
-  await eventually('it takes no more connections', () =>
-    fetch(gateway.url).then(
-      () => false,
-      () => true,
-    ),
-  );
-  library.announce('notifications/tools/list_changed');
-  assert.equal((await listening.message())?.method, 'notifications/tools/list_changed');
-  library.release();
-  for (const call of calls) assert.match(await call, /slow/);
-  assert.equal((await listening.whole()).response.result?.resultType, 'complete');
-  await closed;
-});
+}
 
 test('F44: a second signal does not wait for the rest', async (t) => {
   const gateway = await started(t, 'legacy', 60_000);

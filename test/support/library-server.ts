@@ -82,7 +82,7 @@ export class LibraryServer implements AsyncDisposable {
   release: () => void = () => {};
   #released = Promise.resolve();
 
-  /** From here on calls of `slow` wait for `release`. */
+  /** From here on calls of `slow`, and subscriptions of resources, wait for `release`. */
   hold(): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#released = promise;
@@ -106,7 +106,8 @@ export class LibraryServer implements AsyncDisposable {
     const isModern = 'io.modelcontextprotocol/protocolVersion' in ((message.params?._meta ?? {}) as Members);
     if (isModern !== (this.era === 'modern')) return void response.writeHead(400).end('Bad Request');
     if (message.method === 'subscriptions/listen') return this.#listen(message, response);
-    if (message.params?.name === 'slow') await this.#released;
+    const isSlow = message.params?.name === 'slow' || message.method === 'resources/subscribe';
+    if (isSlow) await this.#released;
     if (message.params?.name === 'gossip') return this.#gossip(message, response);
     await this.#answer(message, response);
   }

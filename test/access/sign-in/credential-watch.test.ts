@@ -9,15 +9,17 @@ import { startRig } from './sign-in-rig.ts';
 
 const VOUCHED = { signedIn: { isVouchedFor: () => true } };
 
-test('a watch ends at the time of its credential, and not before', async () => {
+test('a watch ends at the time of its credential, and not before', async (t) => {
   const watches = new CredentialWatch(Date.now);
   const done = new AbortController();
+  const letGo = t.mock.method(done.signal, 'removeEventListener');
   const expiresAtMs = Date.now() + 60;
   const over = watches.watch({ ...VOUCHED, expiresAtMs }, done.signal);
   assert.equal(over.aborted, false);
   await once(abortSignalOf(over), 'abort');
   assert.ok(Date.now() >= expiresAtMs);
   assert.equal(watches.size, 0);
+  assert.equal(letGo.mock.callCount(), 1, 'it waits for the end of the stream no more');
 });
 
 test('a credential that is over already ends its watch at once', () => {

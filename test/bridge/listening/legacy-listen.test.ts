@@ -1,7 +1,10 @@
 // A modern client that listens to a legacy server, and a legacy client subscribed at a modern one.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { eventually } from '../../support/eventually.ts';
+import { httpServerConfig } from '../../support/http-server-config.ts';
 import { type BehindOptions, legacyHttpBehind } from '../../support/legacy-http.ts';
+import { startLibrary } from '../../support/library-server.ts';
 import type { RawAnswer } from '../../support/raw-answer.ts';
 import type { Members, Message } from '../../support/raw-client.ts';
 import { ModernClient, openSession } from '../../support/raw-session.ts';
@@ -67,6 +70,29 @@ test('acknowledged first, with what the server promises and nothing else, tagged
   // The server has prompts, and does not promise to tell when they change.
   assert.deepEqual(JSON.parse(data).params.notifications, { toolsListChanged: true });
   stream.abort();
+});
+
+test('what is heard before the acknowledgement is told behind it', async (t) => {
+  const library = await startLibrary('legacy');
+  const gateway = await startGateway({ servers: [httpServerConfig(library.url)] });
+  t.after(() => gateway.close().finally(() => library[Symbol.asyncDispose]()));
+  const client = modernClient(t, gateway);
+  const witness = await listen(client, { toolsListChanged: true }, '"w"');
+  await acknowledged(witness);
+  library.hold();
+  const uris = ['file:///srv/public/a.txt'];
+  const wanted = { toolsListChanged: true, resourceSubscriptions: uris };
+  const listening = listen(client, wanted);
+  await eventually('it is being subscribed', () =>
+    library.asked.some(({ method }) => method === 'resources/subscribe'),
+  );
+  library.announce(TOOLS_CHANGED);
+  assert.equal((await witness.message())?.method, TOOLS_CHANGED);
+  library.release();
+  const stream = await listening;
+  assert.deepEqual(await acknowledged(stream), wanted);
+  assert.equal((await stream.message())?.method, TOOLS_CHANGED);
+  for (const each of [witness, stream]) each.abort();
 });
 
 test('a listen for lists starts no link, and outlives the links that it hears', async (t) => {

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { SessionSubscriptions } from '../../../src/bridge/sessions/session-subscriptions.ts';
 import type { JsonRpcNotification } from '../../../src/protocol/json-rpc.ts';
 import type { JsonObject } from '../../../src/protocol/json-text.ts';
+import { Stop } from '../../../src/runtime/stop.ts';
 import type { Server } from '../../../src/servers/server.ts';
 import type { ServerLink } from '../../../src/servers/server-link.ts';
 import { failure } from '../../support/http-rig.ts';
@@ -14,7 +15,7 @@ const UPDATED = 'notifications/resources/updated';
 const { signal: never } = new AbortController();
 
 function rig(t: TestContext, first: ScriptedLink = scriptedLink({ era: 'modern' })) {
-  const ended = new AbortController();
+  const ended = new Stop();
   t.after(() => ended.abort());
   const subscriptions = new SessionSubscriptions(1);
   const delivered: JsonRpcNotification[] = [];
@@ -22,7 +23,7 @@ function rig(t: TestContext, first: ScriptedLink = scriptedLink({ era: 'modern' 
   subscriptions.bind({
     server: {} as Server,
     findLink: async () => place.link,
-    ended: ended.signal,
+    ended,
     info: { name: 'old', version: '1' },
     deliver: (message) => delivered.push(message),
   });
@@ -62,7 +63,9 @@ test('the client is answered once the server has acknowledged the URI', async (t
 });
 
 test('each change opens a new listen for everything, and only then closes the one before', async (t) => {
-  const { subscriptions, wire, updates } = rig(t);
+  const { subscriptions, wire, updates, ended } = rig(t);
+  const waits = t.mock.method(ended, 'addEventListener');
+  const letsGo = t.mock.method(ended, 'removeEventListener');
   const first = subscriptions.add('a', never);
   const one = await wire.nth(LISTEN);
   acknowledge(one);
@@ -78,6 +81,12 @@ test('each change opens a new listen for everything, and only then closes the on
   assert.equal(two.signal.aborted, false);
   update(two, 'b');
   assert.deepEqual(updates(), ['a', 'b']);
+  await new Promise(setImmediate);
+  assert.equal(
+    waits.mock.callCount() - letsGo.mock.callCount(),
+    1,
+    'the session is waited for by one listen',
+  );
 });
 
 test('a URI that the acknowledgement does not name is not there; what was there stays', async (t) => {
