@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { ANONYMOUS, type Principal } from '../../src/access/principal.ts';
 import type { Challenge } from '../../src/access/sign-in/bearer-challenge.ts';
 import type { SignInAttempt } from '../../src/access/sign-in/bearer-token.ts';
 import { GatewayError } from '../../src/errors.ts';
 import type { SignIn } from '../../src/http/sign-in.ts';
+import type { Exchange } from '../../src/pipeline/exchange.ts';
 import { post, startEdge } from './edge.ts';
 import { head, RawClient } from './raw-client.ts';
 
-const ALICE: Principal = { ...ANONYMOUS, issuer: 'https://idp.example', subject: 'alice' };
+const tokenId = createHash('sha256').update('good').digest('base64url');
+const ALICE: Principal = { ...ANONYMOUS, issuer: 'https://idp.example', subject: 'alice', tokenId };
 
 /** Lets one token in, and words challenges so that a test can read them. */
 function doorkeeper(): SignIn & { attempts: SignInAttempt[] } {
@@ -148,4 +151,29 @@ test('an issuer that cannot be asked is no fault of the token: 503, and no chall
   const response = await post(`${url}/mcp`, '{}', { Authorization: 'Bearer good' });
   assert.equal(response.status, 503);
   assert.equal(response.headers.get('www-authenticate'), null);
+});
+
+test('nothing is done by a token once its exchange is over, or has settled in, which lets go of headers and body', async (t) => {
+  const taken: Exchange[] = [];
+  const hadToken: boolean[] = [];
+  const { url } = await startEdge(t, {
+    signIn: doorkeeper(),
+    config: { trustedProxies: ['127.0.0.1'] },
+    handle(exchange) {
+      const hasToken = () => hadToken.push(exchange.caller.token() !== undefined);
+      taken.push(exchange);
+      hasToken();
+      if (taken.length > 1) {
+        exchange.settleIn?.();
+        hasToken();
+        assert.deepEqual([exchange.headers, exchange.body.length], [{}, 0]);
+        assert.equal(exchange.arrival.address, '192.0.2.7');
+      }
+      exchange.reply.respond('1', { result: {} });
+    },
+  });
+  const headers = { Authorization: 'Bearer good', 'X-Forwarded-For': '192.0.2.7' };
+  for (let call = 0; call < 2; call += 1) assert.equal((await post(`${url}/mcp`, '{}', headers)).status, 200);
+  assert.deepEqual(hadToken, [true, true, false]);
+  for (const { caller } of taken) assert.equal(caller.token(), undefined);
 });
