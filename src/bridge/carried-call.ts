@@ -1,4 +1,5 @@
 // One call on its way through the bridge: what every way of carrying it needs, and the steps that they share.
+import { GatewayError } from '../errors.ts';
 import { isUsable } from '../federation/server-catalogue.ts';
 import type { ClientRequest } from '../protocol/client-message.ts';
 import { type Era, META } from '../protocol/era.ts';
@@ -9,6 +10,7 @@ import type { StopSignal } from '../runtime/stop.ts';
 import type { Server } from '../servers/server.ts';
 import type { LinkCallOptions, ServerLink } from '../servers/server-link.ts';
 import type { ServerMessage } from '../servers/transport.ts';
+import { wasNeverAccepted } from '../servers/was-never-accepted.ts';
 import type { ExchangeTrace } from '../telemetry/exchange-trace.ts';
 import type { CallOutput } from './call-output.ts';
 import type { CallingClient } from './calling-client.ts';
@@ -79,6 +81,8 @@ export class CarriedCall {
   readonly crossing: Crossing;
   readonly context: CrossingContext;
   readonly sealing: SealedFields;
+  /** The server has begun with the call: it cannot be made anew as a whole, whatever becomes of a later round (F03). */
+  #hasBegun = false;
 
   /** @throws GatewayError state-invalid for a state, cursor or task that this caller was not given */
   constructor(call: CallToCarry, bridge: BridgeState) {
@@ -119,12 +123,14 @@ export class CarriedCall {
     const { refreshParamHeaders, request, link } = this.call;
     const sendOnce = (headers: ParamHeaderValues | undefined) =>
       tracedSend(this.call, params, (said) => this.#sendOnce(said, options, headers));
-    return sendOnce(this.call.paramHeaders).then((answered) => {
+    const sent = sendOnce(this.call.paramHeaders).then((answered) => {
+      this.#hasBegun = true;
       const outcome = emptyWhereAbsent(answered, request.method, link.peer);
       const refused = 'error' in outcome && outcome.error.code === HEADER_MISMATCH;
       if (!refused || refreshParamHeaders === undefined) return outcome;
       return refreshParamHeaders().then(sendOnce);
     });
+    return this.#hasBegun ? sent.catch(roundLost) : sent;
   }
 
   /** Hands a message of the server to the client, if it is one that crosses. */
@@ -231,6 +237,16 @@ export class CarriedCall {
     const id = readJson(this.call.request.idText) as string | number;
     return { ...holder, _meta: { ...meta, [META.subscriptionId]: id } };
   }
+}
+
+/** @throws what was thrown, and never as of a request that could be made again */
+function roundLost(thrown: unknown): never {
+  if (!wasNeverAccepted(thrown)) throw thrown;
+  throw new GatewayError('server-unavailable', {
+    reason: 'round-lost',
+    text: 'The server went away in the middle of the call',
+    cause: thrown,
+  });
 }
 
 function withoutLogLevel(params: JsonObject | undefined): JsonObject | undefined {

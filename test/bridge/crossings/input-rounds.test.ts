@@ -2,11 +2,21 @@
 // their answers, until the server is content.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { OPEN_ACCESS } from '../../../src/access/rules/server-access.ts';
+import { type BridgeState, type CallToCarry, CarriedCall } from '../../../src/bridge/carried-call.ts';
+import { carryWithRounds } from '../../../src/bridge/crossings/input-rounds.ts';
+import { LogLanes } from '../../../src/bridge/listening/log-lane.ts';
+import { SealedState } from '../../../src/bridge/seals/sealed-state.ts';
+import { GatewayError } from '../../../src/errors.ts';
+import { NEVER } from '../../../src/runtime/stop.ts';
+import type { ServerLink } from '../../../src/servers/server-link.ts';
+import { wasNeverAccepted } from '../../../src/servers/was-never-accepted.ts';
 import type { FaultyHttpServer } from '../../support/faulty-http-server.ts';
 import { type BehindOptions, type HttpBehind, legacyHttpBehind } from '../../support/legacy-http.ts';
 import type { RawAnswer } from '../../support/raw-answer.ts';
 import type { Members, Message } from '../../support/raw-client.ts';
 import { openSession, type RawSession, textOf } from '../../support/raw-session.ts';
+import { scriptedLink } from '../../support/scripted-link.ts';
 import { startGateway } from '../../support/start-gateway.ts';
 
 const CAPABILITIES = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
@@ -77,6 +87,50 @@ test('over a pipe as well', async (t) => {
   await session.respond((await question(answer)).id, { result: ACCEPTED });
   assert.deepEqual(JSON.parse(textOf((await answer.message()) ?? {})), { name: ACCEPTED });
 });
+
+for (const [round, name] of [
+  [1, 'F03: a call that its server has not begun with may be made again'],
+  [
+    2,
+    'F03: a server that goes away between rounds has begun with the call: it fails, and nobody is asked twice',
+  ],
+] as const) {
+  test(name, async () => {
+    const { link, wire } = scriptedLink({ era: 'modern' });
+    const carried = carryWithRounds(legacyCall(link));
+    if (round > 1) (await wire.nth('tools/call')).answer({ resultType: 'input_required', requestState: 's' });
+    const sent = await wire.nth('tools/call', round);
+    sent.fail(new GatewayError('server-unavailable', { reason: 'never-sent' }));
+    const failed = await carried.then(
+      () => assert.fail('nothing was answered'),
+      (thrown: unknown) => thrown,
+    );
+    assert.ok(failed instanceof GatewayError);
+    assert.equal(failed.code, 'server-unavailable');
+    assert.equal(wasNeverAccepted(failed), round === 1);
+  });
+}
+
+/** A tool call of a legacy client at a modern server. */
+function legacyCall(link: ServerLink): CarriedCall {
+  const call = {
+    ...{ link, signal: NEVER, output: {}, sessionCall: undefined },
+    request: {
+      kind: 'request',
+      era: 'legacy',
+      idText: '1',
+      method: 'tools/call',
+      params: { name: 'rounds' },
+    },
+    client: { era: 'legacy', version: '2025-11-25', capabilities: {}, principal: 'ada', access: OPEN_ACCESS },
+    server: { slug: 'raw', config: { maxCallTimeMs: 60_000, client: {} } },
+  } as unknown as CallToCarry;
+  return new CarriedCall(call, {
+    state: new SealedState(),
+    lanes: new LogLanes(),
+    parked: {},
+  } as unknown as BridgeState);
+}
 
 test('questions of one round are asked side by side, each answer under its own key', async (t) => {
   const { gateway } = await modernBehind(t);
