@@ -96,7 +96,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     if (event.kind === 'list-changed') lasting.news?.receive(event, () => editions.current.context.servers);
   });
   const documents = { '/status': status, ...consoleDocuments(lasting, editions) };
-  const adminServer = await adminServerFor(config, { logger, metrics, documents, isReady });
+  const adminServer = await adminServerFor(config, {
+    ...{ logger, metrics, documents, isReady },
+    catchUp: () => settled.flush(),
+  });
 
   function noteExchange(record: ExchangeRecord): void {
     metrics.observeExchange(record);

@@ -20,6 +20,8 @@ export interface AdminServerOptions {
   readonly metrics: Metrics;
   /** By path, what the operator may see as JSON: no arguments, no tokens, no session ids. */
   readonly documents: Readonly<Record<`/status${string}`, () => unknown>>;
+  /** Counts what has ended and waits for the end of its turn: whoever has its answer finds it in what is told here. */
+  catchUp?(): void;
   /** Whether traffic should come here now, and if not, why, in public words. */
   isReady(): { readonly ready: boolean; readonly reason?: string };
   readonly timing?: Partial<HttpTiming>;
@@ -47,6 +49,11 @@ export async function createAdminServer(options: AdminServerOptions): Promise<Ad
   });
   app.addHook('onSend', async (_request, reply) => {
     reply.headers({ 'Cache-Control': 'no-store', ...BROWSER_HEADERS });
+  });
+
+  app.addHook('onRequest', (_request, _reply, done) => {
+    options.catchUp?.();
+    done();
   });
 
   // A kubelet or a load balancer asks by whatever name it knows.

@@ -185,3 +185,19 @@ test('a status that cannot be told is an incident; its cause is in the log alone
   assert.match(body, /"code":-32603,"message":"Internal error","data":\{"incidentId":"[0-9a-f-]{36}"\}/);
   assert.match(logLines.join(''), /the inner truth/);
 });
+
+test('what has ended is counted before anything is told', async (t) => {
+  const metrics = createMetrics({ processMetrics: false });
+  const ended = ['draining'] as const;
+  let status = { counted: 0 };
+  const { url } = await startAdmin(t, {
+    metrics,
+    documents: { '/status': () => status },
+    catchUp() {
+      for (const code of ended) metrics.countRefusal(code);
+      status = { counted: status.counted + 1 };
+    },
+  });
+  assert.match(await (await fetch(`${url}/metrics`)).text(), /^portico_refusals_total\{[^}]*\} 1$/m);
+  assert.deepEqual(await (await fetch(`${url}/status`)).json(), { counted: 2 });
+});
